@@ -180,8 +180,8 @@ class AnthropicClient:
                 if getattr(block, "type", None) in {"text", "text_delta"}:
                     yield "" + block.text  # the client accepts a text block without text
         check_end(reason)
-        whole = usage["input_tokens"] + usage["cache_read_input_tokens"] + usage["cache_creation_input_tokens"]
-        known = {"input_tokens": whole, "cached_tokens": usage["cache_read_input_tokens"]}
+        cached, written = (usage.get(f"cache_{one}_input_tokens", 0) for one in ("read", "creation"))
+        known = {"input_tokens": usage["input_tokens"] + cached + written, "cached_tokens": cached}
         yield {**known, "output_tokens": usage["output_tokens"], "stop_reason": REASONS.get(reason, "other")}
 
 

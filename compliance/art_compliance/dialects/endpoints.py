@@ -14,6 +14,7 @@ from art_compliance.dialects.anthropic_messages import ANTHROPIC_MESSAGES
 from art_compliance.dialects.base import Access, Denial, Dialect
 from art_compliance.dialects.gemini_generate import GEMINI_GENERATE
 from art_compliance.dialects.openai_chat import OPENAI_CHAT
+from art_compliance.dialects.openai_chat.shared_forms import JUDGED_FIRST
 from art_compliance.dialects.openai_chat.variations import FILTERED_LATER
 from art_compliance.dialects.openai_compatible.answers import write_xai_error
 from art_compliance.dialects.openai_compatible.services import (
@@ -186,7 +187,7 @@ _XAI_ACCESS: Final = replace(XAI.service.access, wrong_key=Denial(400, XAI.servi
 
 _AZURE_CHAT: Final = replace(
     OPENAI_CHAT,
-    answers=replace(OPENAI_CHAT.answers, variations=(*OPENAI_CHAT.answers.variations, FILTERED_LATER)),
+    answers=replace(OPENAI_CHAT.answers, variations=(*OPENAI_CHAT.answers.variations, JUDGED_FIRST, FILTERED_LATER)),
 )
 
 ENDPOINTS: Final = (

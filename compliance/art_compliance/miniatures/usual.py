@@ -138,6 +138,12 @@ def takes_each_line_end_alone(adapter: Any) -> None:
     refeed(adapter, lambda chunk: chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
 
 
+@miniature("faults.benign-faults-change-nothing", around=("anthropic", "cohere"))
+def parses_data_that_did_not_come(adapter: Any) -> None:
+    """An event without data ends a stream with an error, as an empty text is no JSON."""
+    refeed(adapter, lambda chunk: chunk.replace(b"event: ping\n\n", b"data: {\n\n"))
+
+
 @miniature("response.unknown-finish-is-other", "stream.unknown-finish-is-other", around=("anthropic",))
 def knows_every_finish(adapter: Any) -> None:
     """An answer with a finish reason that it does not know is an error."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from art_compliance.dialects.framing import data_frame
-from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+from art_compliance.dialects.anthropic_messages.stream_forms import STREAM_FORMS, framed, is_piece, read_events
+from art_compliance.dialects.variations import Events, Variation, in_halves
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
@@ -58,33 +58,33 @@ def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
 def _begun_with_text(events: Events) -> Events:
     """Each block of text begins with the first of its pieces."""
     changed: list[dict[str, Any]] = []
-    for data in _read(events):
+    for data in read_events(events):
         block: dict[str, Any] = changed[-1].get("content_block", {}) if changed else {}
-        if _adds(data, "text_delta") and block.get("text") == "":
+        if is_piece(data, "text_delta") and block.get("text") == "":
             block["text"] = data["delta"]["text"]
         else:
             changed.append(data)
-    return _framed(changed)
+    return framed(changed)
 
 
 def _begun_with_input(events: Events) -> Events:
     """Each call is whole when it begins, and has no pieces."""
     changed: list[dict[str, Any]] = []
     inputs: dict[int, str] = {}
-    for data in _read(events):
-        if _adds(data, "input_json_delta"):
+    for data in read_events(events):
+        if is_piece(data, "input_json_delta"):
             inputs[data["index"]] = inputs.get(data["index"], "") + data["delta"]["partial_json"]
         else:
             changed.append(data)
     for data in changed:
         if data["type"] == "content_block_start" and data["index"] in inputs:
             data["content_block"]["input"] = json.loads(inputs[data["index"]])
-    return _framed(changed)
+    return framed(changed)
 
 
 def _empty_first(events: Events) -> Events:
     """An empty piece before each, as a call without arguments has: https://github.com/agentjido/req_llm/issues/761."""
-    return _framed([one for data in _read(events) for one in _with_empty(data)])
+    return framed([one for data in read_events(events) for one in _with_empty(data)])
 
 
 def _with_empty(data: dict[str, Any]) -> list[dict[str, Any]]:
@@ -95,18 +95,6 @@ def _with_empty(data: dict[str, Any]) -> list[dict[str, Any]]:
 _FIELDS: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 
 
-def _read(events: Events) -> list[dict[str, Any]]:
-    return [data for event in events if (data := read_data(event)) is not None]
-
-
-def _adds(data: dict[str, Any], kind: str) -> bool:
-    return bool(data["type"] == "content_block_delta" and data["delta"]["type"] == kind)
-
-
-def _framed(events: list[dict[str, Any]]) -> Events:
-    return tuple(data_frame(data, event=data["type"]) for data in events)
-
-
 def _cited(body: dict[str, Any]) -> dict[str, Any]:
     content = [{**block, "citations": [_CITATION]} if block["type"] == "text" else block for block in body["content"]]
     return {**body, "content": content}
@@ -115,12 +103,12 @@ def _cited(body: dict[str, Any]) -> dict[str, Any]:
 def _cited_in_pieces(events: Events) -> Events:
     """Each block of text has a citation behind its pieces."""
     changed: list[dict[str, Any]] = []
-    for data in _read(events):
-        if changed and data["type"] == "content_block_stop" and _adds(changed[-1], "text_delta"):
+    for data in read_events(events):
+        if changed and data["type"] == "content_block_stop" and is_piece(changed[-1], "text_delta"):
             delta = {"type": "citations_delta", "citation": _CITATION}
             changed.append({"type": "content_block_delta", "index": data["index"], "delta": delta})
         changed.append(data)
-    return _framed(changed)
+    return framed(changed)
 
 
 _CITATION: Final = {
@@ -149,4 +137,5 @@ VARIATIONS: Final = (
     ),
     Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
+    *STREAM_FORMS,
 )

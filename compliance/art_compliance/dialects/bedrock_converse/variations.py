@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from art_compliance.dialects.variations import Variation, in_halves
+from art_compliance.dialects.framing import change_data
+from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
@@ -66,6 +67,37 @@ def _with_citation(block: dict[str, Any]) -> dict[str, Any]:
     return {"citationsContent": {"citations": [_CITATION], "content": [block]}}
 
 
+def _empty_first(events: Events) -> Events:
+    """An empty piece before each: recorded before texts."""
+    return tuple(one for event in events for one in _with_empty(event))
+
+
+def _with_empty(event: bytes) -> Events:
+    delta: dict[str, Any] = (read_data(event) or {}).get("contentBlockDelta", {}).get("delta", {})
+    if "text" not in delta and "toolUse" not in delta:
+        return (event,)
+    nothing = {"text": ""} if "text" in delta else {"toolUse": {"input": ""}}
+    return (change_data(event, lambda data: {**data, "delta": nothing}), event)
+
+
+def _without_empty_input(events: Events) -> Events:
+    """A call without arguments has no pieces."""
+    texts: dict[int, str] = {}
+    for index, text in map(_input_of, events):
+        texts[index] = texts.get(index, "") + (text or "")
+    return tuple(event for event in events if _input_of(event)[1] is None or texts[_input_of(event)[0]] != "{}")
+
+
+def _input_of(event: bytes) -> tuple[int, str | None]:
+    """The block and the text of a piece of a call's input; None for another event."""
+    piece: dict[str, Any] = (read_data(event) or {}).get("contentBlockDelta", {})
+    return piece.get("contentBlockIndex", -1), piece.get("delta", {}).get("toolUse", {}).get("input")
+
+
+def _without_caches(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "usage": {name: count for name, count in body["usage"].items() if "cache" not in name}}
+
+
 VARIATIONS: Final = (
     Variation(words="its text in two blocks", whole=_rewriting(_two_texts)),
     Variation(words="its text behind its calls", whole=_rewriting(_text_last)),
@@ -75,4 +107,8 @@ VARIATIONS: Final = (
         words="two thoughts, each with a signature", whole=_rewriting(_two_thoughts), goes_back=(_FIRST, _SECOND)
     ),
     Variation(words="a signature without its thought", whole=_rewriting(_signed_alone), goes_back=(_FIRST,)),
+    Variation(words="an empty piece before each", events=_empty_first),
+    Variation(words="no pieces of a call's empty input", events=_without_empty_input),
+    Variation(words="no counts of caches", whole=_without_caches),
 )
+"""Calls without a piece: https://github.com/0xPlaygrounds/rig/pull/989. Counts of caches are optional in the types."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from art_compliance.dialects.cohere_chat.streams import END_MARK
-from art_compliance.dialects.variations import Events, Variation, in_halves
+from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
 
 _PLAN: Final = "I will look at the place that was asked for."
 _SOURCE: Final = "look_x9cnzmemn5h2:0"
@@ -53,10 +54,27 @@ def _without_end_mark(events: Events) -> Events:
     return tuple(event for event in events if event != END_MARK)
 
 
+def _empty_first(events: Events) -> Events:
+    """An empty piece before each, as the events that begin a content or a call have."""
+    return tuple(one for event in events for one in _with_empty(event))
+
+
+def _with_empty(event: bytes) -> Events:
+    data = read_data(event) or {}
+    nothing = _NOTHING.get(data.get("type", ""))
+    return (event,) if nothing is None else (data_frame({**data, "delta": nothing}, event=data["type"]), event)
+
+
+_NOTHING: Final[dict[str, Any]] = {
+    "content-delta": {"message": {"content": {"text": ""}}},
+    "tool-call-delta": {"message": {"tool_calls": {"function": {"arguments": ""}}}},
+}
+
 VARIATIONS: Final = (
     Variation(words="a plan before it", whole=_with_plan, goes_back=(_PLAN,)),
     Variation(words="a citation", whole=_with_citation, goes_back=(_SOURCE,)),
     Variation(words="its text in two blocks", whole=_two_texts),
     Variation(words="every field of its message", whole=_all_fields),
     Variation(words="no end mark", events=_without_end_mark),
+    Variation(words="an empty piece before each", events=_empty_first),
 )

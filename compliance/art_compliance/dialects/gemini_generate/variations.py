@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.framing import change_data, data_frame
+from art_compliance.dialects.gemini_generate.stream_forms import STREAM_FORMS
 from art_compliance.dialects.variations import Events, SeveralAnswers, Variation, in_halves, in_turns, read_data
 
 Part = dict[str, Any]
@@ -54,6 +55,21 @@ def _signed_calls(body: dict[str, Any]) -> dict[str, Any]:
 
 def _signed_at_the_end(body: dict[str, Any]) -> dict[str, Any]:
     return _with_parts(body, [*_parts(body), {"text": "", "thoughtSignature": _SIGNATURES[0]}])
+
+
+def _signed_first(body: dict[str, Any]) -> dict[str, Any]:
+    """As recorded at Vertex AI, in the first response of a stream."""
+    first, *others = [one for part in _parts(body) for one in _split(part)]
+    return _with_parts(body, [_signed(first), *others])
+
+
+def _streamed_signed_first(events: Events) -> Events:
+    first, *others = events
+    return (change_data(first, lambda body: _with_parts(body, [_signed(part) for part in _parts(body)])), *others)
+
+
+def _signed(part: Part) -> Part:
+    return {**part, "thoughtSignature": _SIGNATURES[0]} if part.get("text") else part
 
 
 def _tools_counted_apart(body: dict[str, Any]) -> dict[str, Any]:
@@ -108,4 +124,11 @@ VARIATIONS: Final = (
     Variation(words="the tokens of Google's own tools counted apart", whole=_tools_counted_apart),
     Variation(words="all of its parts in one response", events=_in_one),
     Variation(words="its finish reason in a response without content", events=_finished_apart),
+    Variation(
+        words="a signature at the first of its texts",
+        whole=_signed_first,
+        events=_streamed_signed_first,
+        goes_back=_SIGNATURES[:1],
+    ),
+    *STREAM_FORMS,
 )

@@ -11,6 +11,7 @@ from art_compliance.dialects.mistral_chat.answers import describe_model, write_e
 from art_compliance.dialects.mistral_chat.rules import RULES
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.shared_forms import IN_PARTS, WITHOUT_INDEXES
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 
 MISTRAL_CHAT: Final = ChatForm(
@@ -30,5 +31,6 @@ MISTRAL_CHAT: Final = ChatForm(
     describe_model=describe_model,
     bad_ends=("length", "model_length", "error"),
     has_choices=True,
+    variations=(WITHOUT_INDEXES, IN_PARTS),
     style=ChatStyle(whole_calls=True, usage_at_finish=True, padding="p", ends_with_content=True),  # recorded in 2026
 ).dialect()

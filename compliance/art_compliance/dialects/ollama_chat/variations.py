@@ -37,8 +37,21 @@ def _in_one(events: Events) -> Events:
     return (json_line(_change_message(lines[-1], **whole)),)
 
 
+def _letters(events: Events) -> Events:
+    """Each letter in a line of its own, and a line without anything before it, as those of calls have."""
+    return tuple(json_line(one) for event in events for one in _spelled(read_data(event) or {}))
+
+
+def _spelled(line: dict[str, Any]) -> list[dict[str, Any]]:
+    message = line["message"]
+    if line["done"] or message.keys() != {"role", "content"}:
+        return [line]
+    return [_change_message(line, content=text) for letter in message["content"] for text in ("", letter)]
+
+
 VARIATIONS: Final = (
     Variation(words="its message without an empty content", whole=_without_content),
     Variation(words="calls without an index, as servers before 2025 wrote them", whole=_without_indexes),
     Variation(words="all of its pieces in the line that ends it", events=_in_one),
+    Variation(words="one letter per line, and lines without anything", events=_letters),
 )

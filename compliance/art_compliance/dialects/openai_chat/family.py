@@ -188,6 +188,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             text_fields=("content", "refusal"),
             finish_fields=("finish_reason",),
             interleave_calls=self.interleave_calls,
+            client_failures=frozenset({"events-without-data"}),  # openai 3.54, which our tests drive through each fault
         )
 
 

@@ -113,6 +113,23 @@ def _with_empty(chunk: Chunk) -> list[Chunk]:
     return [{**chunk, "choices": [{**choice, "finish_reason": None, "delta": empty}]}, chunk]
 
 
+def _with_roles(chunks: list[Chunk]) -> list[Chunk]:
+    return [_with_delta(chunk, {"role": "assistant", **chunk["choices"][0]["delta"]}) for chunk in chunks]
+
+
+def _nothing_first(chunks: list[Chunk]) -> list[Chunk]:
+    """Each field of a delta may be missing, as in that beside a finish reason; a content may be null."""
+    first, *others = chunks
+    empty: tuple[dict[str, Any], ...] = ({}, {"content": None})
+    idle = [_with_delta(first, empty[at % 2]) for at in range(len(others))]
+    return [first, *(one for pair in zip(idle, others, strict=True) for one in pair)]
+
+
+def _with_delta(chunk: Chunk, delta: dict[str, Any]) -> Chunk:
+    (choice,) = chunk["choices"]
+    return {**chunk, "choices": [{**choice, "delta": delta}]}
+
+
 def _joined(one: Chunk, other: Chunk) -> Chunk:
     """Two chunks as one. The second one's finish reason and usage count."""
     (first,), (second,) = one["choices"], other["choices"]
@@ -191,7 +208,10 @@ VARIATIONS: Final = (
     Variation(words="one letter per chunk", events=regrouped(_letters)),
     Variation(words="an empty piece before each", events=regrouped(_empty_first)),
     Variation(words="two pieces of a call in one chunk", events=regrouped(_calls_in_two_entries)),
+    Variation(words="its role in each delta", events=regrouped(_with_roles)),
+    Variation(words="a chunk that says nothing before each", events=regrouped(_nothing_first)),
 )
+"""A role in each delta is recorded at Databricks, OpenRouter and Azure."""
 
 
 def _both_choices(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:

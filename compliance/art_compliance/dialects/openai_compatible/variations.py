@@ -6,11 +6,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data, data_frame
+from art_compliance.dialects.openai_chat.entries import (
+    Entry,
+    entries_of,
+    put_entries,
+    whole_call,
+    with_entries,
+)
 from art_compliance.dialects.openai_chat.streams import DONE
-from art_compliance.dialects.openai_chat.variations import FORCED_CALL, PROBABILITIES, regrouped
+from art_compliance.dialects.openai_chat.variations import FORCED_CALL, PROBABILITIES, Chunk, regrouped
+from art_compliance.dialects.openai_compatible.fields import FIELDS
+from art_compliance.dialects.openai_compatible.numbering import NUMBERS
 from art_compliance.dialects.variations import Events, Variation, read_data
-
-Entry = dict[str, Any]
 
 
 def _later_pieces(change: Callable[[Entry, Entry], Entry]) -> Callable[[Events], Events]:
@@ -42,17 +49,17 @@ def _with_empty_id(_: Entry, entry: Entry) -> Entry:
     return {**entry, "id": "", "function": {**entry["function"], "name": ""}}
 
 
-def _with_empty_others(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_empty_others(chunks: list[Chunk]) -> list[Chunk]:
     """Each piece of a call has an empty object for the kind of call that it is not."""
-    return [_with_entries(chunk, lambda entry: {**entry, "custom": {}}) for chunk in chunks]
+    return [with_entries(chunk, lambda entry: {**entry, "custom": {}}) for chunk in chunks]
 
 
-def _empty_text_between(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _empty_text_between(chunks: list[Chunk]) -> list[Chunk]:
     """An empty text after each piece of a call."""
-    return [one for chunk in chunks for one in ((chunk, _empty_text(chunk)) if _entries(chunk) else (chunk,))]
+    return [one for chunk in chunks for one in ((chunk, _empty_text(chunk)) if entries_of(chunk) else (chunk,))]
 
 
-def _empty_text(chunk: dict[str, Any]) -> dict[str, Any]:
+def _empty_text(chunk: Chunk) -> Chunk:
     (choice,) = chunk["choices"]
     return {**chunk, "choices": [{**choice, "finish_reason": None, "delta": {"content": ""}}]}
 
@@ -73,22 +80,14 @@ def _counted_twice(events: Events) -> Events:
     return (*comments, *map(data_frame, (*others, first, last)), DONE)
 
 
-def _begun_without_arguments(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _begun_without_arguments(chunks: list[Chunk]) -> list[Chunk]:
     """The first piece of a call names it, and has no arguments yet."""
-    return [_with_entries(chunk, _without_empty_arguments) for chunk in chunks]
+    return [with_entries(chunk, _without_empty_arguments) for chunk in chunks]
 
 
 def _without_empty_arguments(entry: Entry) -> Entry:
     function = {name: value for name, value in entry.get("function", {}).items() if (name, value) != ("arguments", "")}
     return {**entry, "function": function} if entry.get("id") else entry
-
-
-def _with_entries(chunk: dict[str, Any], change: Callable[[Entry], Entry]) -> dict[str, Any]:
-    (choice,) = chunk["choices"]
-    entries = _entries(chunk)
-    if not entries:
-        return chunk
-    return {**chunk, "choices": [{**choice, "delta": {**choice["delta"], "tool_calls": [*map(change, entries)]}}]}
 
 
 def _without_braces(body: dict[str, Any]) -> dict[str, Any]:
@@ -100,13 +99,13 @@ def _without_braces(body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _streamed_without_braces(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _streamed_without_braces(chunks: list[Chunk]) -> list[Chunk]:
     texts: dict[int, str] = {}
-    for entry in (entry for chunk in chunks for entry in _entries(chunk)):
+    for entry in (entry for chunk in chunks for entry in entries_of(chunk)):
         texts[entry["index"]] = texts.get(entry["index"], "") + entry["function"].get("arguments", "")
     empty = {index for index, text in texts.items() if text == "{}"}
     return [
-        _with_entries(chunk, lambda entry: _emptied(entry) if entry["index"] in empty else entry) for chunk in chunks
+        with_entries(chunk, lambda entry: _emptied(entry) if entry["index"] in empty else entry) for chunk in chunks
     ]
 
 
@@ -114,31 +113,18 @@ def _emptied(entry: Entry) -> Entry:
     return {**entry, "function": {**entry["function"], "arguments": ""}}
 
 
-def _at_one_index(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _at_one_index(chunks: list[Chunk]) -> list[Chunk]:
     """Each call whole, in a chunk of its own, where its first piece was; all of them have the index 0."""
-    pieces = [entry for chunk in chunks for entry in _entries(chunk)]
+    pieces = [entry for chunk in chunks for entry in entries_of(chunk)]
     return [one for chunk in chunks for one in _with_whole_calls(chunk, pieces)]
 
 
-def _with_whole_calls(chunk: dict[str, Any], pieces: list[Entry]) -> list[dict[str, Any]]:
-    entries = _entries(chunk)
+def _with_whole_calls(chunk: Chunk, pieces: list[Entry]) -> list[Chunk]:
+    entries = entries_of(chunk)
     if not entries:
         return [chunk]
-    (choice,) = chunk["choices"]
-    calls = [_whole(entry, pieces) for entry in entries if entry.get("id")]
-    return [{**chunk, "choices": [{**choice, "delta": {**choice["delta"], "tool_calls": [call]}}]} for call in calls]
-
-
-def _entries(chunk: dict[str, Any]) -> list[Entry]:
-    (choice,) = chunk["choices"]
-    return choice["delta"].get("tool_calls") or []
-
-
-def _whole(first: Entry, pieces: list[Entry]) -> Entry:
-    arguments = "".join(
-        one.get("function", {}).get("arguments") or "" for one in pieces if one["index"] == first["index"]
-    )
-    return {**first, "index": 0, "function": {**first["function"], "arguments": arguments}}
+    calls = [{**whole_call(entry, pieces), "index": 0} for entry in entries if entry.get("id")]
+    return [put_entries(chunk, [call]) for call in calls]
 
 
 VARIATIONS: Final = (
@@ -159,10 +145,13 @@ VARIATIONS: Final = (
         events=regrouped(_streamed_without_braces),
         empties=True,
     ),
+    *FIELDS,
+    *NUMBERS,
 )
-"""As NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), as Alibaba serves Qwen
-(https://github.com/symfony/ai/pull/2220), as Ollama does (https://github.com/ollama/ollama/issues/15457), as vLLM does
-(https://github.com/ogx-ai/ogx/pull/5462), as gateways do (https://github.com/earendil-works/pi/issues/8504 and
-https://github.com/agentgateway/agentgateway/issues/2147), as vLLM does for its counts
-(https://github.com/can1357/oh-my-pi/issues/5022), and as llama-server does (https://github.com/QwenLM/qwen-code/pull/6250).
+"""From the third on: as NVIDIA serves MiniMax (https://github.com/NousResearch/hermes-agent/issues/8259), as Alibaba
+serves Qwen (https://github.com/symfony/ai/pull/2220), as Ollama does (https://github.com/ollama/ollama/issues/15457),
+as vLLM does (https://github.com/ogx-ai/ogx/pull/5462), as gateways do
+(https://github.com/earendil-works/pi/issues/8504 and https://github.com/agentgateway/agentgateway/issues/2147), as vLLM
+does for its counts (https://github.com/can1357/oh-my-pi/issues/5022), and as llama-server does
+(https://github.com/QwenLM/qwen-code/pull/6250).
 """

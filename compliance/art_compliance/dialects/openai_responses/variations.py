@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.framing import change_data, data_frame
 from art_compliance.dialects.openai_responses.streams import number_again
 from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
 
@@ -89,6 +89,62 @@ def _with_empty(event: bytes) -> Events:
     return (data_frame({**data, "delta": ""}, event=data["type"]), event) if is_piece else (event,)
 
 
+def _kept_alive(events: Events) -> Events:
+    """An event that keeps the connection open before each but the first: openai/openai-node#1964."""
+    first, *others = events
+    alive = data_frame({"type": "keepalive", "sequence_number": 0}, event="keepalive")
+    return number_again((first, *(one for event in others for one in (alive, event))))
+
+
+def _unsummarized(body: dict[str, Any]) -> dict[str, Any]:
+    """As recorded at Azure: reasoning without a word that can be read."""
+    return {**body, "output": [{**_thought("rs_closed", _FIRST), "summary": []}, *body["output"]]}
+
+
+def _cited(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "output": [_with_citations(item) for item in body["output"]]}
+
+
+def _with_citations(item: dict[str, Any]) -> dict[str, Any]:
+    if item["type"] != "message":
+        return item
+    return {**item, "content": [{**part, "annotations": [_CITATION]} for part in item["content"]]}
+
+
+def _streamed_citations(events: Events) -> Events:
+    """An event with the citation after the pieces of each text."""
+    return number_again(tuple(one for event in events for one in _with_citation(event)))
+
+
+def _with_citation(event: bytes) -> Events:
+    data = read_data(event) or {}
+    if data.get("type") != "response.output_text.done":
+        return (event,)
+    place = {name: data[name] for name in ("item_id", "output_index", "content_index", "sequence_number")}
+    added = "response.output_text.annotation.added"
+    return (data_frame({"type": added, "annotation": _CITATION, "annotation_index": 0, **place}, event=added), event)
+
+
+_CITATION: Final = {
+    "type": "url_citation",
+    "start_index": 0,
+    "end_index": 4,
+    "title": "A page",
+    "url": "https://example.com/page",
+}
+"""As in `ResponseOutputTextAnnotationAddedEvent` and `AnnotationURLCitation` of openai 3.54."""
+
+
+def _unnamed(events: Events) -> Events:
+    """The event that ends a call's arguments does not repeat its name: recorded at xAI."""
+    return tuple(change_data(event, _without_name) for event in events)
+
+
+def _without_name(data: dict[str, Any]) -> dict[str, Any]:
+    is_end = data["type"] == "response.function_call_arguments.done"
+    return {name: value for name, value in data.items() if not (is_end and name == "name")}
+
+
 VARIATIONS: Final = (
     Variation(words="its text in two parts", whole=_two_parts),
     Variation(words="its text in two messages, each with a phase", whole=_two_messages, goes_back=("commentary",)),
@@ -100,4 +156,8 @@ VARIATIONS: Final = (
     ),
     Variation(words="one letter per event", events=_letters),
     Variation(words="an empty piece before each", events=_empty_first),
+    Variation(words="a keepalive before each event", events=_kept_alive),
+    Variation(words="an encrypted thought without a summary", whole=_unsummarized, goes_back=(_FIRST,)),
+    Variation(words="a citation of a page", whole=_cited, events=_streamed_citations),
+    Variation(words="no name beside a call's whole arguments", events=_unnamed),
 )

@@ -31,8 +31,16 @@ def add_unknown_event(good: Good) -> Response:
 
 
 def add_comments(good: Good) -> Response:
-    """A keep-alive before each event, and a comment on its first line."""
-    return good.resend([b": keep-alive\n\n" + b":\n" + event for event in good.events])
+    """A keep-alive before each event and after the last, and a comment on the first line of each."""
+    return good.resend([*(b": keep-alive\n\n" + b":\n" + event for event in good.events), b": keep-alive\n\n"])
+
+
+def add_events_without_data(good: Good) -> Response:
+    """Before each event come others without data, which the standard does not dispatch.
+
+    Gateways tell clients so when to reconnect: https://github.com/openai/openai-python/issues/2722.
+    """
+    return good.resend([b"retry: 3000\n\nid: %d\n\nevent: ping\n\n%b" % one for one in enumerate(good.events)])
 
 
 def change_newlines(newline: bytes, good: Good) -> Response:

@@ -25,6 +25,7 @@ from art_compliance.provider.faults.bodies import (
 )
 from art_compliance.provider.faults.events import (
     add_comments,
+    add_events_without_data,
     add_fields,
     add_unknown_event,
     change_newlines,
@@ -235,7 +236,7 @@ _TABLE: Final = (
     ),
     Fault(
         id="comments",
-        words="comments and keep-alives between and inside the events",
+        words="comments and keep-alives between, inside and after the events",
         spoil=add_comments,
         expects="whole",
         on=STREAMED,
@@ -245,6 +246,14 @@ _TABLE: Final = (
         id="further-fields",
         words="events with the fields id and retry",
         spoil=add_fields,
+        expects="whole",
+        on=STREAMED,
+        within=EVENT_STREAM,
+    ),
+    Fault(
+        id="events-without-data",
+        words="events without data between its own, which clients skip",
+        spoil=add_events_without_data,
         expects="whole",
         on=STREAMED,
         within=EVENT_STREAM,

@@ -171,6 +171,40 @@ def test_an_answer_s_schema_with_an_open_object_is_refused_with_its_place(
 
 
 @pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "integer", "minimum": 0}, "/minimum"),
+        (
+            CLOSED | {"properties": {"a": {"type": "array", "items": {"type": "number", "multipleOf": 0.5}}}},
+            "multipleOf",
+        ),
+        (CLOSED | {"properties": {"a": {"type": "array", "minItems": 2}}}, "/properties/a/minItems"),
+        ({"oneOf": [CLOSED]}, "/oneOf"),
+    ],
+)
+def test_an_answer_s_schema_with_a_keyword_that_anthropic_does_not_support_is_refused_with_its_place(
+    anthropic: AnthropicAdapter, schema: dict[str, Any], place: str, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [USER], response_schema=schema)
+    assert f"{place}, which Anthropic does not support" in error.message
+    assert "anthropic.output-schema-keywords" in error.message
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 1},
+        {"type": "string", "minLength": 3, "maxLength": 9},
+        CLOSED | {"properties": {"minimum": {"type": "integer"}}},
+    ],
+)
+def test_an_answer_s_schema_with_other_keywords_is_sent(
+    anthropic: AnthropicAdapter, schema: dict[str, Any], translate: Messages
+) -> None:
+    assert translate(anthropic, [USER], response_schema=schema)["output_config"]["format"]["schema"] == schema
+
+
+@pytest.mark.parametrize(
     "schema",
     [CLOSED | {"properties": {"type": CLOSED, "a": True}}, {"type": "string"}, {}, {"items": [1], "anyOf": 3}],
 )

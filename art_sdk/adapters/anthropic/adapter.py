@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.anthropic.answers import parse_message
-from art_sdk.adapters.anthropic.schemas import find_open_object
+from art_sdk.adapters.anthropic.schemas import find_open_object, find_unsupported
 from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, Capability
 from art_sdk.adapters.images import standard_base64
@@ -265,9 +265,18 @@ class AnthropicAdapter(BaseAdapter):
             self.refuse("stop sequences must not be only whitespace", rule="anthropic.stop-nonblank")
         if options.tool_choice == "none" and options.parallel_tool_calls is not None:
             self.refuse('parallel_tool_calls has no effect with tool_choice="none"; leave it out')
-        if options.response_schema is not None and (place := find_open_object(options.response_schema)) is not None:
+        if options.response_schema is not None:
+            self._check_response_schema(options.response_schema)
+
+    def _check_response_schema(self, schema: dict[str, Any]) -> None:
+        place = find_open_object(schema)
+        if place is not None:
             reason = f"response_schema has an open object at {place}; give every object additionalProperties: false"
             self.refuse(reason, rule="anthropic.output-schema-closed")
+        place = find_unsupported(schema)
+        if place is not None:
+            reason = f"response_schema has {place}, which Anthropic does not support; put the bound in a description"
+            self.refuse(reason, rule="anthropic.output-schema-keywords")
 
     def check_tool(self, tool: ToolSchema) -> None:
         super().check_tool(tool)

@@ -1,4 +1,4 @@
-"""What Anthropic demands of the schema of an answer: every object in it is closed (anthropic.output-schema-closed)."""
+"""What Anthropic demands of the schema of an answer: closed objects, and none of the keywords it does not support."""
 
 from __future__ import annotations
 
@@ -12,17 +12,38 @@ _LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 _SINGLES: Final = ("items", "not", "if", "then", "else")
 
 
+_UNSUPPORTED: Final = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems", "oneOf"}
+)
+
+
 def find_open_object(schema: dict[str, Any]) -> str | None:
     """Where the schema has an object without `additionalProperties: false`, as words or a JSON pointer."""
-    waiting: list[tuple[str, Any]] = [("", schema)]
-    while waiting:  # no recursion: a schema may be deep
-        place, one = waiting.pop()
-        if not is_object(one):
-            continue
+    for place, one in _schemas(schema):
         if one.get("type") == "object" and one.get("additionalProperties") is not False:
             return place or "its root"
-        waiting += _inner(place, one)
     return None
+
+
+def find_unsupported(schema: dict[str, Any]) -> str | None:
+    """The JSON pointer of a keyword that Anthropic answers with 400 (anthropic.output-schema-keywords)."""
+    for place, one in _schemas(schema):
+        found = sorted(_UNSUPPORTED & one.keys())
+        if one.get("minItems", 0) not in (0, 1):
+            found.append("minItems")
+        if found:
+            return f"{place}/{found[0]}"
+    return None
+
+
+def _schemas(root: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schema and all inside it, with their places. No recursion: a schema may be deep."""
+    waiting: list[tuple[str, Any]] = [("", root)]
+    while waiting:
+        place, one = waiting.pop()
+        if is_object(one):
+            yield place, one
+            waiting += _inner(place, one)
 
 
 def _inner(place: str, schema: dict[str, Any]) -> Iterator[tuple[str, Any]]:

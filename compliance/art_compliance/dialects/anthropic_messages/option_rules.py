@@ -136,10 +136,30 @@ def max_tokens_max(request: Messages) -> Iterator[Broken]:
 @rule("anthropic.output-schema-closed")
 def output_schema_closed(request: Messages) -> Iterator[Broken]:
     """Every object inside, of the answer's format and of strict tools."""
+    for schema in _compiled(request):
+        if schema.value.get("type") == "object" and schema.value.get("additionalProperties") is not False:
+            yield Broken(schema.pointer, "an object's schema must have additionalProperties: false")
+
+
+@rule("anthropic.output-schema-keywords")
+def output_schema_keywords(request: Messages) -> Iterator[Broken]:
+    """In the same schemas. Lengths of texts are documented as unsupported, too, but were accepted: not judged."""
+    for schema in _compiled(request):
+        for name in sorted(_UNSUPPORTED & schema.value.keys()):
+            yield Broken(f"{schema.pointer}/{name}", f"{name} is not supported in the schema of an output")
+        least = schema.value.get("minItems")
+        if least is not None and least not in (0, 1):
+            yield Broken(f"{schema.pointer}/minItems", f"minItems is {show(least)}; only 0 and 1 are supported")
+
+
+_UNSUPPORTED: Final = frozenset(
+    {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems", "oneOf"}
+)
+
+
+def _compiled(request: Messages) -> Iterator[Place]:
+    """The schemas that a grammar is made of, and all inside them: the answer's format, and those of strict tools."""
     formats = (child(child(request.root, "output_config"), "format"), child(request.root, "output_format"))
     roots = [child(one, "schema") for one in formats if is_object(one.value.get("schema"))]
     roots += [child(tool, "input_schema") for tool in request.tools if tool.value.get("strict") is True]
-    for root in roots:
-        for schema in schemas(root):
-            if schema.value.get("type") == "object" and schema.value.get("additionalProperties") is not False:
-                yield Broken(schema.pointer, "an object's schema must have additionalProperties: false")
+    return (schema for root in roots for schema in schemas(root))

@@ -217,7 +217,7 @@ LONG: Final = (
     "faults.end",
 )
 WAITING: Final = (*LONG, "load.calls-at", "load.closed", "load.nothing", "response.call-methods-fail")
-SENDING: Final = ("load", "faults.end", "translation", "wire", "payload")
+SENDING: Final = ("load.memory", "load.nothing", "faults.leave", "translation", "wire", "payload")
 AT_ONCE: Final = ("load", "faults.end", "translation.same-prompt", "translation.demanding")
 LEFT_OUT: Final = {
     "right": LONG,
@@ -226,7 +226,8 @@ LEFT_OUT: Final = {
     "reads-shorter-texts": WAITING,
     "sends-something-else-each-time": AT_ONCE,
     **{f"sends-{name}": ("translation.demanding",) for name in ODD_SENDING},
-    **{f"says-{name}": SENDING for name in (*ODD_SAYING, "something-else-each-time")},
+    **{f"says-{name}": SENDING for name in ODD_SAYING},
+    "says-something-else-each-time": (*SENDING, *AT_ONCE),
 }
 """How the names of checks begin that take long with this adapter, or whose threads race for what comes next."""
 SCENARIOS: Final = (

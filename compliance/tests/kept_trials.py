@@ -73,6 +73,12 @@ def misread(events: Events) -> Events:
     return found
 
 
+class Modest(OpenAIAdapter):
+    """It is right, and can do little."""
+
+    capabilities = frozenset({"system", "tools"})
+
+
 def saying(*scripts: Script) -> Factory:
     """The factory of an adapter that translates rightly, but asks nobody: each call gives the next of the scripts."""
     waiting = cycle(scripts)
@@ -193,6 +199,7 @@ ODD_SAYING: Final[Mapping[str, Script]] = {
 ADAPTERS: Final[dict[str, Callable[[], Factory]]] = {
     "right": lambda: OpenAIAdapter,
     "right-with-reasoning": lambda: AnthropicAdapter,
+    "right-with-few-capabilities": lambda: Modest,
     "sends-shorter-texts": lambda: translating(lambda payload, *_: shorter(payload)),
     "sends-something-else-each-time": lambda: sending_in_turn(*ODD_SENDING.values()),
     "reads-shorter-texts": lambda: spoiled(lambda adapter: change_events(adapter, misread)),
@@ -222,6 +229,7 @@ AT_ONCE: Final = ("load", "faults.end", "translation.same-prompt", "translation.
 LEFT_OUT: Final = {
     "right": LONG,
     "right-with-reasoning": WAITING,
+    "right-with-few-capabilities": (*LONG, "load"),
     "sends-shorter-texts": WAITING,
     "reads-shorter-texts": WAITING,
     "sends-something-else-each-time": AT_ONCE,

@@ -44,6 +44,10 @@ def text_of(number: int) -> str:
     return f"This is the answer to the question number {number}, and to no other question than {number}."
 
 
+def refusal_of(number: int) -> str:
+    return f"The question number {number} was refused, and no other than {number}."
+
+
 def calls_of(number: int) -> list[dict[str, Any]]:
     names = [f"call_{number}_{side}" for side in ("one", "two")]
     return [call_of(name, arguments=f'{{"at": "{name}"}}') for name in names]
@@ -54,7 +58,7 @@ def answering(give: Callable[[int], Any] = lambda _: None, **more: Any) -> Any:
 
     def call(prompt: Any, _: Any) -> list[Event]:
         number = number_in(prompt)
-        right = failure_events() if number % 10 == 9 else answer_events(text_of(number))
+        right = failure_events(message=refusal_of(number)) if number % 10 == 9 else answer_events(text_of(number))
         if number % 5 == 2:
             right = answer_events(None, calls=calls_of(number), finish="tool_calls")
         given = give(number)
@@ -97,7 +101,9 @@ def test_each_call_is_answered_by_its_number_one_in_five_by_calls_and_one_in_ten
 
     assert messages_of(AT_ONCE, spoiled(lambda adapter: change_events(adapter, note), make)) == []
     assert sorted(errors) == list(range(9, 200, 10))
-    assert {error["status"] for error in errors.values()} == {400 if make is Unstreamed else 200}
+    refused = {number for number, error in errors.items() if error["status"] == 400}
+    assert refused == {number for number in errors if make is Unstreamed or number % 20 == 19}
+    assert all(errors[number]["provider_message"] == refusal_of(number) for number in range(19, 200, 20))
     good = {number: end["message"] for number, end in ends.items() if number not in errors}
     called = {number: message["tool_calls"] for number, message in good.items() if message.get("tool_calls")}
     assert called == {number: calls_of(number) for number in range(2, 200, 5)}
@@ -148,6 +154,7 @@ class Cannot(Exception):
         (7, OSError("no line"), "OSError: no line"),
         (9, failure_events(message="no"), None),
         (9, answer_events("a"), '"stop": "a"'),
+        (19, failure_events(message=refusal_of(39)), "the provider's words"),
         (9, answer_events(None, calls=[call_of()], finish="tool_calls"), '"tool_calls": null'),
     ],
 )

@@ -38,7 +38,8 @@ def test_sent_refused_crashed_and_answered_are_distinguished():
     with open_subject(Moody, name="moody") as subject:
         assert isinstance(subject.translate(HELLO, OPTIONS), Sent)
         refused = subject.translate([{"role": "user", "content": "refuse"}], OPTIONS)
-        assert refused == Refused("PROMPT_TRANSLATION_FAILED", "not this")
+        assert isinstance(refused, Refused)
+        assert (refused.code, refused.message) == ("PROMPT_TRANSLATION_FAILED", "not this")
         crashed = subject.send([{"role": "user", "content": "crash"}], OPTIONS)
         assert isinstance(crashed, Crashed)
         assert crashed.error == "KeyError: 'content'"
@@ -102,7 +103,8 @@ def test_an_error_of_the_sdk_is_a_refusal():
             raise PromptTranslationFailed("no")
 
     with open_subject(Refusing, name="refusing") as subject:
-        assert subject.translate(HELLO, OPTIONS) == Refused("PROMPT_TRANSLATION_FAILED", "no")
+        facts = {"code": "PROMPT_TRANSLATION_FAILED", "message": "no"}
+        assert subject.translate(HELLO, OPTIONS) == Refused("PROMPT_TRANSLATION_FAILED", "no", facts=facts)
 
 
 class Endless(OwnAdapter):

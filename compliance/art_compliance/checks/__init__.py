@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import addressing, agent, choices, forms, live, payload, preflight, times, wire
+from art_compliance.checks import addressing, agent, choices, forms, live, payload, preflight, reported, times, wire
 from art_compliance.checks.base import Check, checks_of, in_order
-from art_compliance.checks.faults import agreement, errors, retries, time_limits
-from art_compliance.checks.load import concurrency, conversations, isolation, leftovers, loops, surroundings
+from art_compliance.checks.faults import agreement, connecting, errors, retries, time_limits
+from art_compliance.checks.load import concurrency, conversations, earlier, isolation, leftovers, loops, surroundings
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.response import calling, edited, failures, names, reading
+from art_compliance.checks.response import calling, edited, failures, names, reading, refusals
 from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, closing, methods, pieces
 from art_compliance.checks.translation import (
@@ -47,22 +47,26 @@ _MODULES: Final = (
     names,
     calling,
     failures,
+    refusals,
     answers,
     closing,
     pieces,
     methods,
     forms,
     choices,
+    reported,
     times,
     time_limits,
     errors,
     retries,
     agreement,
+    connecting,
     agent,
     concurrency,
     loops,
     isolation,
     conversations,
+    earlier,
     leftovers,
     surroundings,
     replaying,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from art_compliance.dialects import Dialect
 from art_compliance.provider import Answerer, Asked, Drop, Response, Send
 from art_compliance.scenarios import WrittenAnswer
+
+ID_HEADERS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-goog-request-id")
+"""The headers in which providers name a request."""
 
 
 def giving(response: Response) -> Answerer:
@@ -12,12 +17,13 @@ def giving(response: Response) -> Answerer:
     return lambda _: response
 
 
-def refusing(status: int) -> Answerer:
-    """Gives an error answer with this HTTP status, in the dialect of the request."""
+def refusing(status: int, words: str | None = None) -> Answerer:
+    """Gives an error answer with this HTTP status and words, in the dialect of the request."""
+    said = f"written error {status}" if words is None else words
 
     def refuse(asked: Asked) -> Response:
-        words, answers = f"written error {status}", asked.dialect.answers
-        return Response(status, answers.write_error(status, words), headers=answers.error_headers(status, words))
+        answers = asked.dialect.answers
+        return Response(status, answers.write_error(status, said), headers=answers.error_headers(status, said))
 
     return refuse
 

@@ -42,10 +42,13 @@ def of_both_stages(name: str, clause: str, look: Callable[[Trial, Kind], Iterato
 
 def call_as(trial: Trial, kind: Kind, answerer: Answerer) -> Reply:
     """A call with a tool, streamed or not."""
-    options = {**trial.scenario.call_options(), "stream": kind == "stream"}
-    if "tools" in trial.subject.capabilities:
-        options["tools"] = TOOLS
-    return trial.subject.call(trial.scenario.prompt, options, answerer)
+    return trial.subject.call(trial.scenario.prompt, options_with_tool(trial, kind), answerer)
+
+
+def options_with_tool(trial: Trial, kind: Kind) -> dict[str, Any]:
+    """The options of such a call."""
+    tools = {"tools": TOOLS} if "tools" in trial.subject.capabilities else {}
+    return {**trial.scenario.call_options(), "stream": kind == "stream", **tools}
 
 
 TOOLS: Final[list[dict[str, Any]]] = [

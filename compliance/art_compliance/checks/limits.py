@@ -51,6 +51,9 @@ SHARE_OF_PAUSE: Final = 0.5
 TIMES_LENIENCE: Final = 20
 """times longer than by the suite's clock, which starts later on a busy machine, is the most that METADATA may say"""
 
+FOLDED_WITHIN: Final = 10.0
+"""seconds that a call may have taken whose events are not seen one by one, multiplied by the same"""
+
 PAUSE: Final = 0.2
 """seconds in the middle of a stream; tokens must come before half of them have passed"""
 
@@ -68,6 +71,12 @@ RETRY_AFTER: Final = 1
 
 RETRY_AFTER_READ: Final = 7.0
 """seconds of Retry-After that must be read from a header as a number"""
+
+RETRY_AFTER_LONG: Final = 86_400.0
+"""seconds of Retry-After that must be read, too: a day"""
+
+RETRY_AFTER_TOO_LONG: Final = 900.0
+"""seconds of Retry-After that no adapter waits before it tries again"""
 
 RETRY_AFTER_DATE: Final = 120.0
 """seconds from now of Retry-After as a date"""
@@ -94,6 +103,9 @@ CALLS_AT_ONCE: Final = 200
 
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""
+
+REFUSALS: Final = 8
+"""statuses, drawn from those that providers do not document, that come with the provider's own error"""
 
 CLOSED_CALLS: Final = 60
 """calls in a row that are closed midway"""
@@ -173,6 +185,9 @@ PLACES_AT_THE_ENDS: Final = 3
 
 OPTIONS_AT_ONCE: Final = 3
 """options whose combinations all come together in some call"""
+
+OPTIONS_BY_METHOD: Final = 2
+"""options whose combinations all come together in some call by each method of the adapter"""
 
 ROWS_DRAWN: Final = 30
 """rows at random from which each next one is chosen"""

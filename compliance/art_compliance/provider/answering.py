@@ -6,7 +6,7 @@ import anyio
 import h11
 
 from art_compliance.provider.connection import Connection
-from art_compliance.provider.script import Announce, Crawl, Drop, Hang, Pause, Reset, Response, Send, Start, Step
+from art_compliance.provider.script import Announce, Crawl, Drop, Hang, Pause, Raw, Reset, Response, Send, Start, Step
 
 
 class Answering:
@@ -42,6 +42,9 @@ class Answering:
                 return True
             case Announce():
                 await self._send(h11.InformationalResponse(status_code=step.status, headers=[]))
+                return True
+            case Raw():
+                await self._connection.send(step.data, self._patience)
                 return True
             case Crawl():
                 return await self._crawl(step.seconds)

@@ -24,6 +24,12 @@ class Announce(Struct, frozen=True, tag=True):
     status: int
 
 
+class Raw(Struct, frozen=True, tag=True):
+    """Sends these bytes in place of a head, or of a part of one: what no HTTP server sends."""
+
+    data: bytes
+
+
 class Crawl(Struct, frozen=True, tag=True):
     """Sends the head byte by byte, with so many seconds after each."""
 
@@ -48,7 +54,7 @@ class Hang(Struct, frozen=True, tag=True):
     """Sends nothing more until the client leaves or the server stops."""
 
 
-Step = Start | Announce | Crawl | Send | Pause | Reset | Drop | Hang
+Step = Start | Announce | Raw | Crawl | Send | Pause | Reset | Drop | Hang
 
 
 class Response(Struct, frozen=True):

@@ -171,6 +171,7 @@ _ERROR_FACTS: Final = (
     "provider_message",
     "retry_after",
     "is_retryable",
+    "request_id",
 )
 _METADATA: Final = (
     "stop_reason",
@@ -183,6 +184,7 @@ _METADATA: Final = (
     "cached_tokens",
     "provider_raw_usage",
     "request_id",
+    "trace_id",
 )
 _FIELDS: Final[dict[str, tuple[str, ...]]] = {
     "event": (
@@ -244,8 +246,7 @@ def _read_other(value: Any, kind: str) -> Any:
     if value is None or isinstance(value, (str, int, float)):
         return _sayable(value) if isinstance(value, int) else value
     if isinstance(value, BaseException):
-        known = ((name, getattr(value, name, _MISSING)) for name in _ERROR_FACTS)
-        return {**{name: fact for name, fact in known if fact is not _MISSING}, "shown": _show(value)}
+        return {**error_facts(value), "shown": _show(value)}
     if _is_mapping(value):
         own = _OWN_NAMES.get(kind, {})
         return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
@@ -254,6 +255,12 @@ def _read_other(value: Any, kind: str) -> Any:
     if is_array(value) and not hasattr(value, "_fields"):
         return [_read(item, _ELEMENTS.get(kind, kind)) for item in value]
     return _read_fields(value, kind)
+
+
+def error_facts(error: BaseException) -> dict[str, Any]:
+    """The fields of the standard that an exception has."""
+    known = ((name, getattr(error, name, _MISSING)) for name in _ERROR_FACTS)
+    return {name: _read(fact, name) for name, fact in known if fact is not _MISSING}
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:

@@ -10,7 +10,7 @@ from art_compliance.provider.receiving import Request
 from art_compliance.quoting import show
 from art_compliance.subject.bridged import RaisedThere
 from art_compliance.subject.deadlines import Stopped, TimedOut
-from art_compliance.subject.events import Answered, NoEvents
+from art_compliance.subject.events import Answered, NoEvents, error_facts
 from art_compliance.subject.places import describe_error, last_place_of
 from art_sdk import ARTError
 
@@ -31,11 +31,15 @@ class Sent(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """The adapter refused with an error code, and with the provider's status if the error has one."""
+    """The adapter refused with an error code, and with the provider's status if the error has one.
+
+    `facts` are those of an error that a whole answer failed with.
+    """
 
     code: str
     message: str
     status: int | None = None
+    facts: dict[str, Any] = {}
 
     def __str__(self) -> str:
         return f"it was refused: {self.code}: {self.message}"
@@ -91,7 +95,7 @@ def observe_error(error: Exception) -> Refused | Crashed:
     if isinstance(error, ARTError) or (isinstance(code, str) and code.isupper()):
         status = getattr(error, "status", None)
         known = status if isinstance(status, int) else None
-        return Refused(str(code), getattr(error, "message", None) or str(error), known)
+        return Refused(str(code), getattr(error, "message", None) or str(error), known, error_facts(error))
     if isinstance(error, Stopped):
         return Crashed(str(error), timed_out=isinstance(error, TimedOut), is_rude=True)
     if isinstance(error, RaisedThere):

@@ -320,6 +320,11 @@ class Subject:
         finally:
             self.attempt("close_another")
 
+    def call_at(self, address: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Reply:
+        """The reply of another adapter, whose base URL is at this address, to a call."""
+        reply: Reply = self.attempt("call_at", address=address, prompt=prompt, options=options)
+        return reply
+
     def translate_for(
         self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], *, key: str, base_url: str
     ) -> list[Observation]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import can_stream
+from art_compliance.checks.replies import missing_words
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
@@ -21,7 +22,7 @@ from art_compliance.subject.events import Answered
 
 @check(
     "faults.errors-in-answers-agree",
-    clause="An error in an answer with status 200 has the same code and the same advice, streamed or not.",
+    clause="An error in an answer with status 200 has one code and advice, streamed or not; a stream's has its words.",
     requires=("dialect", "call"),
     once=True,
 )
@@ -31,6 +32,9 @@ def errors_in_answers_agree(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("the adapter does not stream")
     for status in (503, 400):
         whole, streamed = (_error_of(trial, status, streamed=streamed) for streamed in (False, True))
+        if streamed is not None:
+            missing = missing_words(streamed, f"written error {status}")
+            yield from (fault.after(f"of a stream that begins with an error {status}, ") for fault in missing)
         if whole is None or streamed is None:
             continue
         for name in _COMPARED:

@@ -21,6 +21,7 @@ from art_compliance.checks.limits import (
     PATIENCE_WITH_MANY,
     SHOWN_OF_CALLS,
 )
+from art_compliance.checks.replies import missing_words
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
@@ -79,6 +80,15 @@ def _is_to_fail(number: int) -> bool:
     return number % 10 == 9
 
 
+def _is_to_be_refused(number: int) -> bool:
+    """One in twenty. Of those that fail, the others are cut off if they are streamed."""
+    return number % 20 == 19
+
+
+def _words_to(number: int) -> str:
+    return f"The question number {number} was refused, and no other than {number}."
+
+
 def _is_to_call(number: int) -> bool:
     """One in five is answered with calls of tools."""
     return number % 5 == 2
@@ -98,11 +108,12 @@ def _calls_of(number: int) -> tuple[ToolCall, ...]:
 
 def _echo_most(asked: Asked) -> Response:
     found = _MARK.search(str(asked.payload))
-    if found is None or not _is_to_fail(int(found[1])):
+    if found is None or not _is_to_fail(number := int(found[1])):
         return echo(asked)
+    if not asked.wants_stream or _is_to_be_refused(number):
+        return refusing(400, _words_to(number))(asked)
     begun = Send(asked.dialect.streams.write(_BEGUN, asked.payload)[0])
-    cut = Response(200, content_type=asked.dialect.streams.content_type, steps=(begun, Pause(0.05), Drop()))
-    return cut if asked.wants_stream else refusing(400)(asked)
+    return Response(200, content_type=asked.dialect.streams.content_type, steps=(begun, Pause(0.05), Drop()))
 
 
 _BEGUN: Final = WrittenAnswer(content="This answer never comes to its end.")
@@ -118,7 +129,9 @@ def _wrong(number: int, reply: Reply) -> Problem | None:
         return Problem(str(reply), finding_class="contract")
     if _is_to_fail(number):
         text = f"it should have failed, but ended with {show(reply.finish)}: {show(reply.text)}"
-        return None if reply.finish == "error" else Problem(text)
+        if reply.finish != "error":
+            return Problem(text)
+        return next(missing_words(reply.error or {}, _words_to(number)), None) if _is_to_be_refused(number) else None
     if reply.error is not None:
         return Problem(f"an ERROR event: {reply.error.get('message')}", finding_class="contract")
     if not reply.text == reply.token_text == answer_to(number):

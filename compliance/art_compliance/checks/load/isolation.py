@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from art_compliance.checks.answerers import refusing
+from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CLOSED_CALLS
 from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
@@ -232,7 +232,8 @@ def closed_calls_free_their_resources(trial: Trial) -> Iterator[Problem]:
 )
 def events_do_not_change(trial: Trial) -> Iterator[Problem]:
     """Applications keep events, and hand them to other tasks."""
-    for answerer in (answering_with(_TEXT), answering_with(_CALLS), refusing(400), refusing(403)):
+    failing = (refusing(400), refusing(403), refusing(503), giving(Response(200, b"<html>")), cutting(_TEXT))
+    for answerer in (answering_with(_TEXT), answering_with(_CALLS), *failing):
         prompt, options = ask_number(trial, 3)
         with trial.subject.answering(answerer):
             kept = trial.subject.attempt("keep", prompt=prompt, options=options)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from random import Random
 from typing import Any, Final
 
 from msgspec.structs import replace
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_new_reason, wrong_end
-from art_compliance.checks.answerers import cutting, refusing
+from art_compliance.checks.answerers import ID_HEADERS, cutting, error_stream, giving, half_of, refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT
+from art_compliance.checks.facts import changes, essence_of, facts_of
+from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OPTIONS_BY_METHOD, RETRY_AFTER_TOO_LONG
 from art_compliance.checks.replies import differences, makes_ids
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import options_for, whole_and_streamed
+from art_compliance.checks.translation.pairs import calls_together
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Answerer, Asked, Pause, Response, Send, answering_with
+from art_compliance.provider import Answerer, Asked, Drop, Pause, Response, Send, answering_with
 from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused, Reply, raised
@@ -106,20 +109,32 @@ _CONTEXT: Final = "AGENT_THOUGHT"
     on_every_prompt=True,
 )
 def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
-    """An option that only one of them sends is found in production."""
+    """An option, a message or a header that only one of them sends is found in production."""
+    failed = set[str]()
+    for prompt, options in _asked_for(trial):
+        wanted = _arrived(trial, partial(trial.subject.use_method, "call", prompt, options))
+        for way, ask in _other_ways(trial, prompt, options):
+            found = _arrived(trial, ask) if way not in failed else wanted
+            if found == wanted:
+                continue
+            failed.add(way)
+            kind = " streamed" if options.get("stream") else ""
+            if len(found) != len(wanted):
+                yield Problem(f"{way} sends {len(found)} requests where{kind} call sends {len(wanted)}")
+            elif [one[:3] for one in found] == [one[:3] for one in wanted]:
+                yield Problem(f"{way} sends another key, or other required headers, than{kind} call")
+            else:
+                yield Problem(f"{way} sends a different request than{kind} call")
+
+
+def _asked_for(trial: Trial) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
+    """Prompts and options: a few of each, and then whatever the adapter takes, in combinations."""
     system = {"role": "system", "content": "You answer in one word."}
     prompt = [*([system] if "system" in trial.subject.capabilities else []), *trial.scenario.prompt]
     options = {"temperature": 0.4, "max_tokens": 77, "model": "another-model"}
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
-        given = {**options_for(trial, streamed=streamed), **options}
-        wanted = _arrived(trial, partial(trial.subject.use_method, "call", prompt, given))
-        for way, ask in _other_ways(trial, prompt, given):
-            found = _arrived(trial, ask)
-            kind = " streamed" if streamed else ""
-            if len(found) != len(wanted):
-                yield Problem(f"{way} sends {len(found)} requests where{kind} call sends {len(wanted)}")
-            elif found != wanted:
-                yield Problem(f"{way} sends a different request than{kind} call")
+        yield prompt, {**options_for(trial, streamed=streamed), **options}
+    yield from calls_together(trial, Random(f"{trial.seed} methods"), OPTIONS_BY_METHOD)
 
 
 def _other_ways(
@@ -134,12 +149,12 @@ def _other_ways(
         yield f"{method} with typed values", partial(trial.subject.attempt, "call_typed", **given)
 
 
-def _arrived(trial: Trial, ask: Callable[[], object]) -> list[Any]:
-    """What arrives when the adapter is called so: method, target and body of each request."""
+def _arrived(trial: Trial, ask: Callable[[], object]) -> list[list[Any]]:
+    """What arrives when the adapter is called so."""
     before = trial.subject.request_count
     with trial.subject.answering(answering_with(PLAIN_ANSWER)):
         ask()
-    return [(one.method, one.target, one.body) for one in trial.subject.seen_since(before)]
+    return [essence_of(trial.dialect, one) for one in trial.subject.seen_since(before)]
 
 
 @check(
@@ -152,32 +167,47 @@ def _arrived(trial: Trial, ask: Callable[[], object]) -> list[Any]:
 )
 def call_methods_fail_alike(trial: Trial) -> Iterator[Problem]:
     """Half an answer, or none, must not look like a good one in any of them."""
-    for what, answerer, more in _FAILURES if "streaming" in trial.subject.capabilities else _FAILURES[:-1]:
-        options = {**trial.scenario.call_options(), **more}
+    for what, answerer, more in _FAILURES:
+        if more.get("stream") and "streaming" not in trial.subject.capabilities:
+            continue
+        options = {**trial.scenario.call_options(), **_MARKS, **more}
         reply = trial.subject.call(trial.scenario.prompt, options, answerer)
         if not isinstance(reply, Answered) or reply.error is None:
             continue  # another check's business
         for method in other_methods(trial):
             with trial.subject.answering(answerer):
-                found = _failure_by(trial, method, [*trial.scenario.prompt], options)
-            if found is None:
-                yield Problem(f"{what}: call ends with an error, {method} with a good answer", finding_class="loss")
-            elif found != (reply.error.get("code"), reply.error.get("status")):
-                code, status = found
-                text = f"{what}: {method} fails with {show(code)} and the status {show(status)}"
-                yield Problem(f"{text}, call with {show(reply.error.get('code'))}, {show(reply.error.get('status'))}")
+                found = trial.subject.use_method(method, [*trial.scenario.prompt], options)
+            yield from (fault.after(f"{what}: ") for fault in _other_failure(method, found, reply))
 
 
-def _failure_by(trial: Trial, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Any:
-    """The code and the status of the error, or None where there is none."""
-    found = trial.subject.use_method(method, prompt, options)
+def _other_failure(method: str, found: Reply, reply: Answered) -> Iterator[Problem]:
+    """How another method fails otherwise than `call`, or not at all."""
+    error = reply.error or {}
+    if isinstance(found, Answered) and found.error is None:
+        yield Problem(f"call ends with an error, {method} with a good answer", finding_class="loss")
+        return
+    if method == "call_sync" and not isinstance(found, Answered):
+        yield Problem(f"call ends with ERROR and END, call_sync raised {raised(found)}")
+        return
+    code, status = _failure_of(found)
+    if (code, status) != (error.get("code"), error.get("status")):
+        text = f"{method} fails with {show(code)} and the status {show(status)}"
+        yield Problem(f"{text}, call with {show(error.get('code'))}, {show(error.get('status'))}")
+        return
+    is_folded = not isinstance(found, Answered)
+    there, here = facts_of(found, own_ids=False), facts_of(reply, own_ids=False)
+    hidden = [name for name in here if is_folded and not name.startswith("the error's ")]
+    for change in changes(there, here, but=hidden):
+        yield change.after(f"{method} and call fail differently in ")
+
+
+def _failure_of(found: Reply) -> tuple[Any, Any]:
+    """The code and the status of the error."""
     if isinstance(found, Refused):
         return found.code, found.status
     if isinstance(found, Crashed):
         return found.error.partition(":")[0], None
-    if found.error is None:
-        return None
-    return found.error.get("code"), found.error.get("status")
+    return (found.error or {}).get("code"), (found.error or {}).get("status")
 
 
 def _late(asked: Asked) -> Response:
@@ -185,8 +215,28 @@ def _late(asked: Asked) -> Response:
     return replace(response, steps=(Pause(LATE_ANSWER), *(response.steps or (Send(response.body),))))
 
 
+def _refusing_in_full(asked: Asked) -> Response:
+    """A refusal that says which request it was and when to come back; too late for an adapter that tries again."""
+    headers = (("retry-after", f"{RETRY_AFTER_TOO_LONG:g}"), *((name, "of-this-refusal") for name in ID_HEADERS))
+    return replace(refusing(429)(asked), headers=headers)
+
+
+def _failing_in_the_middle(asked: Asked) -> Response:
+    events = asked.events(PLAIN_ANSWER)
+    error = asked.dialect.streams.write_error(503, "written error in the middle")
+    steps = (*map(Send, events[: half_of(events)]), Send(error))
+    return Response(200, content_type=asked.dialect.streams.content_type, steps=steps)
+
+
 _FAILURES: Final[tuple[tuple[str, Answerer, dict[str, Any]], ...]] = (
     ("answered 503", refusing(503), {}),
+    ("answered 429", _refusing_in_full, {}),
+    ("a stream that was refused with 400", refusing(400), {"stream": True}),
+    ("a body that cannot be read", giving(Response(200, b'{"half": "of a')), {}),
+    ("an answer with an error", lambda asked: replace(refusing(400)(asked), status=200), {}),
+    ("a connection that is closed at once", giving(Response(200, steps=(Drop(),))), {}),
+    ("a stream with an error in the middle", _failing_in_the_middle, {"stream": True}),
+    ("a stream that begins with an error", lambda asked: error_stream(asked.dialect, 503, "written"), {"stream": True}),
     (
         f"no answer within the time limit of {LATE_ANSWER_LIMIT} s",
         _late,

@@ -41,6 +41,13 @@ def options_survive_together(trial: Trial) -> Iterator[Problem]:
                 yield problem.after(f"with {used or 'no options'}: ")
 
 
+def calls_together(trial: Trial, random: Random, size: int) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
+    """Prompts and options in which all values of any `size` options occur together."""
+    factors = _factors_of(trial)
+    for row in covering_rows({name: tuple(values) for name, values in factors.items()}, random, size):
+        yield _call_of(trial, row, factors)
+
+
 def _call_of(
     trial: Trial, row: Row, factors: Mapping[str, Mapping[str, dict[str, Any]]]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:

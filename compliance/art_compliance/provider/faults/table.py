@@ -47,7 +47,7 @@ from art_compliance.provider.faults.timing import (
     slow_down,
     trickle,
 )
-from art_compliance.provider.script import Drop, Hang, Pause, Reset, Response, Send, Start
+from art_compliance.provider.script import Drop, Hang, Pause, Raw, Reset, Response, Send, Start
 
 _LINES: Final = "application/x-ndjson"
 
@@ -146,6 +146,16 @@ _TABLE: Final = (
         spoil=lambda good: good.script(Drop()),
     ),
     Fault(id="reset-before-head", words="a reset before anything is sent", spoil=lambda good: good.script(Reset())),
+    Fault(
+        id="cut-in-head",
+        words="the connection closes inside the head",
+        spoil=lambda good: good.script(Raw(b"HTTP/1.1 200 OK\r\ncontent-ty"), Drop()),
+    ),
+    Fault(
+        id="not-http",
+        words="bytes that are not HTTP, as a port of TLS answers: an alert",
+        spoil=lambda good: good.script(Raw(b"\x15\x03\x01\x00\x02\x02\x46"), Drop()),
+    ),
     Fault(
         id="reset-mid-body",
         words="a reset after half of the body",

@@ -76,6 +76,14 @@ class Siblings:
         """The second adapter's reply to a call, read in its own event loop."""
         return reply_of(start_bounded(partial(read_in_own_loop, self._another, prompt, options)))
 
+    def call_at(self, address: str, prompt: Any, options: Any) -> Reply:
+        """The reply of another adapter to a call; its base URL is at this address. It is closed then."""
+        adapter = self._make_another(TEST_KEY, address=address)
+        reply = reply_of(start_bounded(partial(read_in_own_loop, adapter, prompt, options)))
+        with suppress(Exception):  # what is left open is another check's business
+            run_bounded(lambda: close_in_own_loop(adapter))
+        return reply
+
     def close_another(self) -> None:
         """Closes the second adapter."""
         self._environment.close()
@@ -114,8 +122,9 @@ class Siblings:
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
 
-    def _make_another(self, key: str, path: str | None = None) -> Any:
-        own, url = self._order, self._order.url + (self._base_path if path is None else path)
+    def _make_another(self, key: str, path: str | None = None, address: str | None = None) -> Any:
+        own, at = self._order, self._order.url if address is None else address
+        url = at + (self._base_path if path is None else path)
         return run_bounded(lambda: own.make(api_key=key, base_url=url, model=self._needed_model))
 
     @property

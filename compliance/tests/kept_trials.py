@@ -251,10 +251,10 @@ SCENARIOS: Final = (
     "odd-names",
 )
 MADE_UP: Final = re.compile(
-    r"\b[0-9a-f]{32}\b|\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|(?<=localhost:)\d+|(?<=127.0.0.1:)\d+"
+    r"\b[0-9a-f]{32}\b|\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT|(?<=localhost:)\d+|(?<=127.0.0.1:)\d+|(?<=\.py:)\d+"
     r"|\d+(\.\d+)?(?= (ms|s|seconds|milliseconds)\b)"
 )
-"""Trace ids, dates, ports and times of this run."""
+"""Trace ids, dates, ports and times of this run, and the lines of code that raise something."""
 
 
 def trials_of(name: str) -> Iterator[Kept]:

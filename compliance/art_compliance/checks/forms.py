@@ -243,6 +243,28 @@ def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]
             text = f"raw_stop_reason is {show(raw)}; it must be the provider's own word, {show(value)}"
             yield Problem(text, finding_class="contract")
 
+    yield from _calls_of_nothing(trial, kind)
+
+
+def _calls_of_nothing(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """That an answer without calls, whose end says that there are some, asks the caller to run them."""
+    fields = trial.dialect.streams.finish_fields
+    value = _end_of(json.loads(trial.dialect.answers.write(_CALLED)), fields)
+    if "tools" not in trial.subject.capabilities or value is None:
+        return
+    if value == _end_of(json.loads(trial.dialect.answers.write(PLAIN_ANSWER)), fields):
+        return
+    reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, with_reason(fields, value)))
+    if isinstance(reply, Answered) and reply.error is None and reply.finish == "tool_calls" and not reply.calls:
+        text = f"an answer without calls that ends with {show(value)} is reported with the finish 'tool_calls'"
+        yield Problem(text, finding_class="contract")
+
+
+def _end_of(value: Any, fields: tuple[str, ...]) -> str | None:
+    """The reason why an answer ended, as the provider says it."""
+    found = (one for pointer, one in leaves(value) if pointer.rpartition("/")[2] in fields)
+    return next((one for one in found if isinstance(one, str)), None)
+
 
 BAD_END_CHECKS: Final = of_both_stages(
     "failed-finish-is-not-success",

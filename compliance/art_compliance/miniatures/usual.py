@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.miniatures.base import change_events, change_payload, miniature, retranslate
+from art_compliance.miniatures.base import Events, change_events, change_payload, miniature, retranslate
 from art_compliance.miniatures.forms import reread
 from art_compliance.miniatures.isolation import readdress
 from art_compliance.miniatures.streams import each_event, refeed
@@ -185,3 +185,21 @@ def needs_parts(adapter: Any) -> None:
         return body
 
     reread(adapter, change)
+
+
+@miniature(
+    "response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("openai", "anthropic")
+)
+def believes_in_calls_of_nothing(adapter: Any) -> None:
+    """An answer without calls, whose end says that there are some, ends with `tool_calls`."""
+    change_events(adapter, _called_for_nothing)
+
+
+def _called_for_nothing(events: Events) -> Events:
+    message = next((event["error"]["message"] for event in events if event["type"] == "ERROR"), "")
+    if "there are no calls" not in message:
+        return events
+    kept = [event for event in events if event["type"] not in ("ERROR", "END")]
+    stamps = {name: value for name, value in events[-1].items() if name not in ("message", "finish")}
+    metadata = {**stamps, "type": "METADATA", "metadata": {"stop_reason": "tool_calls"}}
+    return [*kept, metadata, {**stamps, "message": {"role": "assistant", "content": "-"}, "finish": "tool_calls"}]

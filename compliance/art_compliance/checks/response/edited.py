@@ -75,7 +75,7 @@ def _read(trial: Trial, answer: WrittenAnswer) -> Message:
     reply = require_read(
         trial.subject.call(trial.scenario.prompt, trial.scenario.call_options(), answering_with(answer))
     )
-    if (reply.message.get("content") or "") != answer.content or len(reply.calls) != len(answer.tool_calls):
+    if (reply.message.get("content") or "") != (answer.content or "") or len(reply.calls) != len(answer.tool_calls):
         raise NotApplicable("the answer is not read: see the checks named answer-is-read")
     return reply.message
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
@@ -257,13 +257,13 @@ MADE_UP: Final = re.compile(
 """Trace ids, dates, ports and times of this run, and the lines of code that raise something."""
 
 
-def trials_of(name: str) -> Iterator[Kept]:
-    """Every check on the greeting, or on each of the scenarios that it applies to."""
+def trials_of(name: str, wanted: Container[str] = CHECKS) -> Iterator[Kept]:
+    """Every check that is wanted, on the greeting or on each of the scenarios that it applies to."""
     scenarios = list(map(suite_scenario, SCENARIOS[::3] if name.startswith("sends-") else SCENARIOS))
     left_out = LEFT_OUT.get(name, ("load.memory",))
     with open_subject(ADAPTERS[name](), name="adapter") as subject:
         for check in CHECKS.values():
-            if check.stage.name not in ELSEWHERE and not check.id.startswith(left_out):
+            if check.id in wanted and check.stage.name not in ELSEWHERE and not check.id.startswith(left_out):
                 for scenario in [GREETING_SCENARIO] if check.once else scenarios:
                     if check.applies_to(scenario):
                         yield keep(check, subject, scenario)

@@ -41,12 +41,13 @@ GOOD = answer_events()
 
 def cases(*expects: str, streamed: bool = True) -> set[str]:
     """The faults that end of themselves, as findings name them. Compressed ones are for those who take them."""
+    dialect = DIALECTS["openai-chat"]
     return {
         f"{fault.id} ({kind})"
         for fault in FAULTS.values()
         for kind in fault.on
-        if fault.expects in expects
-        and fault.is_for(DIALECTS["openai-chat"])
+        if ("either" if fault.id in dialect.streams.client_failures else fault.expects) in expects
+        and fault.is_for(dialect)
         and not fault.hangs
         and "gzip" not in fault.id
         and (streamed or kind == "unstreamed")

@@ -60,7 +60,7 @@ def _metadata_is_of_its_answer(trial: Trial, kind: Kind) -> Iterator[Problem]:
         answering = _Answering(written, f"of-answer-{number}")
         options = {**options_with_tool(trial, kind), "trace_id": f"trace-{number}"}
         reply = trial.subject.call(trial.scenario.prompt, options, answering)
-        if not isinstance(reply, Answered) or reply.error is not None:
+        if not isinstance(reply, Answered) or reply.error is not None or not reply.metadata:
             continue  # other checks report that the answer is not read
         faults = [*misshapen(reply)] or [*_strange(trial, reply, answering), *_miscounted(reply, written)]
         faults += [*_told_by_others(trial, reply, options, answering)]

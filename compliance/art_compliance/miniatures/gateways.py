@@ -209,7 +209,7 @@ def needs_a_choice_at_first(adapter: Any) -> None:
 
 
 @miniature(_WHOLE, _STREAM, around=("openai-compatible", "mistral"))
-def reads_texts_alone(adapter: Any) -> None:
+def reads_contents_of_text_alone(adapter: Any) -> None:
     """A content that is a list of parts is none."""
 
     def change(delta: dict[str, Any]) -> None:

@@ -125,7 +125,9 @@ def _same_headers(one: Request, other: Request) -> Iterator[Problem]:
 
 
 def _shared_facts(first: Answered, reply: Answered) -> Iterator[Problem]:
-    """What the later reply has of calls before it."""
+    """What the later reply has of calls before it. Raises NotApplicable where there are no events."""
+    if not (first.events and reply.events):
+        raise NotApplicable("there are no events: see the checks named events-keep-their-order")
     request_id = reply.metadata.get("request_id")
     if request_id is not None and request_id == first.metadata.get("request_id"):
         yield Problem(f"two answers with different ids have the same request_id: {show(request_id)}")

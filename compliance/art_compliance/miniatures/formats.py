@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import count, groupby
+from itertools import count, groupby, takewhile
 from typing import Any
 
 from art_compliance.dialects.framing import change_data
@@ -229,3 +229,13 @@ def _without_later_summary(event: Any) -> Any:
         return {**event, **{name: "" for name in ("delta", "text") if name in event}}
     item: Any = event.get("item") or {}
     return {**event, "item": {**item, "summary": item["summary"][:1]}} if item.get("summary") else event
+
+
+@miniature("response.other-forms-are-read", around=("openai-responses",))
+def stops_at_items_of_other_kinds(adapter: Any) -> None:
+    """Of an answer's items, those behind the first that is no message, call or reasoning are not read."""
+    reread(adapter, lambda body: {**body, "output": [*takewhile(_is_usual, body.get("output", ()))]})
+
+
+def _is_usual(item: Any) -> bool:
+    return item.get("type") in ("message", "function_call", "reasoning")

@@ -125,6 +125,9 @@ def _content(item: dict[str, Any], place: dict[str, Any]) -> Iterator[dict[str, 
                 yield from _summary(part, {**place, "summary_index": at})
             for at, part in enumerate(item.get("content") or ()):
                 yield from _part(part, {**place, "content_index": at})
+        case "web_search_call":
+            for step in ("in_progress", "searching", "completed"):
+                yield {"type": f"response.web_search_call.{step}", **place}
         case _:
             return
 

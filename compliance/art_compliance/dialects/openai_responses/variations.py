@@ -135,6 +135,17 @@ _CITATION: Final = {
 """As in `ResponseOutputTextAnnotationAddedEvent` and `AnnotationURLCitation` of openai 3.54."""
 
 
+def _searched(body: dict[str, Any]) -> dict[str, Any]:
+    """A search by OpenAI's own tool: `ResponseFunctionWebSearch` of openai 3.54."""
+    search = {
+        "id": "ws_searched",
+        "type": "web_search_call",
+        "status": "completed",
+        "action": {"type": "search", "query": "what was asked"},
+    }
+    return {**body, "output": [search, *body["output"]]}
+
+
 def _unnamed(events: Events) -> Events:
     """The event that ends a call's arguments does not repeat its name: recorded at xAI."""
     return tuple(change_data(event, _without_name) for event in events)
@@ -159,5 +170,6 @@ VARIATIONS: Final = (
     Variation(words="a keepalive before each event", events=_kept_alive),
     Variation(words="an encrypted thought without a summary", whole=_unsummarized, goes_back=(_FIRST,)),
     Variation(words="a citation of a page", whole=_cited, events=_streamed_citations),
+    Variation(words="a search by the provider's own tool", whole=_searched),
     Variation(words="no name beside a call's whole arguments", events=_unnamed),
 )

@@ -11,6 +11,7 @@ import msgspec
 
 from art_compliance.miniatures.base import as_data, miniature
 from art_sdk import CallOptions
+from art_sdk.json_data import is_array
 from art_sdk.stream import ToolCallEvent
 
 
@@ -112,3 +113,21 @@ def reads_options_of_dicts_alone(adapter: Any) -> None:
         return own(prompt, {"thread_id": options.thread_id, "stream": options.stream} if is_typed else options)
 
     adapter.prepare = prepare
+
+
+@miniature("response.call-methods-send-the-same", around=("openai", "anthropic", "gemini"))
+def completes_texts_alone(adapter: Any) -> None:
+    """`complete` sends the texts of a message without its images."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        return await own([_without_images(message) for message in as_data(prompt)], options)
+
+    adapter.complete = complete
+
+
+def _without_images(message: dict[str, Any]) -> dict[str, Any]:
+    content: Any = message.get("content")
+    if not is_array(content):
+        return message
+    return {**message, "content": [part for part in content if part["type"] == "text"]}

@@ -134,7 +134,19 @@ def _asked_for(trial: Trial) -> Iterator[tuple[list[dict[str, Any]], dict[str, A
     options = {"temperature": 0.4, "max_tokens": 77, "model": "another-model"}
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         yield prompt, {**options_for(trial, streamed=streamed), **options}
+    if "images" in trial.subject.capabilities:
+        yield [*prompt[:-1], {"role": "user", "content": _WITH_IMAGE}], trial.scenario.call_options()
     yield from calls_together(trial, Random(f"{trial.seed} methods"), OPTIONS_BY_METHOD)
+
+
+_WITH_IMAGE: Final = [
+    {"type": "text", "text": "What is this?"},
+    {
+        "type": "image",
+        "mime_type": "image/png",
+        "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=",
+    },
+]
 
 
 def _other_ways(

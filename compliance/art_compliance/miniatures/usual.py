@@ -203,3 +203,17 @@ def _called_for_nothing(events: Events) -> Events:
     stamps = {name: value for name, value in events[-1].items() if name not in ("message", "finish")}
     metadata = {**stamps, "type": "METADATA", "metadata": {"stop_reason": "tool_calls"}}
     return [*kept, metadata, {**stamps, "message": {"role": "assistant", "content": "-"}, "finish": "tool_calls"}]
+
+
+@miniature("response.other-forms-are-read", around=("openai-compatible",))
+def takes_arguments_that_are_no_text_for_none(adapter: Any) -> None:
+    """Arguments that a server gives as an object are lost."""
+
+    def change(body: Any) -> Any:
+        for choice in body.get("choices") or ():
+            for call in choice["message"].get("tool_calls") or ():
+                if not isinstance(call["function"]["arguments"], str):
+                    call["function"]["arguments"] = "{}"
+        return body
+
+    reread(adapter, change)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -113,6 +114,29 @@ def _emptied(entry: Entry) -> Entry:
     return {**entry, "function": {**entry["function"], "arguments": ""}}
 
 
+def _objects(body: dict[str, Any]) -> dict[str, Any]:
+    message = body["choices"][0]["message"]
+    calls = [_with_object(call) for call in message.get("tool_calls") or ()]
+    changed = {**message, "tool_calls": calls} if calls else message
+    return {**body, "choices": [{**body["choices"][0], "message": changed}]}
+
+
+def _streamed_objects(chunks: list[Chunk]) -> list[Chunk]:
+    """Each call whole, where its first piece was."""
+    pieces = [entry for chunk in chunks for entry in entries_of(chunk)]
+    return [one for chunk in chunks for one in _with_objects(chunk, pieces)]
+
+
+def _with_objects(chunk: Chunk, pieces: list[Entry]) -> list[Chunk]:
+    entries = entries_of(chunk)
+    calls = [_with_object(whole_call(entry, pieces)) for entry in entries if entry.get("id")]
+    return [put_entries(chunk, calls)] if calls or not entries else []
+
+
+def _with_object(entry: Entry) -> Entry:
+    return {**entry, "function": {**entry["function"], "arguments": json.loads(entry["function"]["arguments"])}}
+
+
 def _at_one_index(chunks: list[Chunk]) -> list[Chunk]:
     """Each call whole, in a chunk of its own, where its first piece was; all of them have the index 0."""
     pieces = [entry for chunk in chunks for entry in entries_of(chunk)]
@@ -145,6 +169,9 @@ VARIATIONS: Final = (
         events=regrouped(_streamed_without_braces),
         empties=True,
     ),
+    Variation(
+        words="an object for a call's arguments", whole=_objects, events=regrouped(_streamed_objects), may_fail=True
+    ),
     *FIELDS,
     *NUMBERS,
 )
@@ -152,6 +179,6 @@ VARIATIONS: Final = (
 serves Qwen (https://github.com/symfony/ai/pull/2220), as Ollama does (https://github.com/ollama/ollama/issues/15457),
 as vLLM does (https://github.com/ogx-ai/ogx/pull/5462), as gateways do
 (https://github.com/earendil-works/pi/issues/8504 and https://github.com/agentgateway/agentgateway/issues/2147), as vLLM
-does for its counts (https://github.com/can1357/oh-my-pi/issues/5022), and as llama-server does
-(https://github.com/QwenLM/qwen-code/pull/6250).
+does for its counts (https://github.com/can1357/oh-my-pi/issues/5022), as llama-server does
+(https://github.com/QwenLM/qwen-code/pull/6250), and as it did (https://github.com/ggml-org/llama.cpp/issues/20198).
 """

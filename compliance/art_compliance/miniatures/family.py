@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -75,10 +74,10 @@ def maps_ids_to_their_ends(adapter: Any) -> None:
     retranslate(adapter, lambda translate, prompt, options: _mapped(translate(prompt, options), prompt, _nine_last))
 
 
-@miniature("translation.mapped-ids-stay-distinct", around=("openai", "mistral"))
-def maps_ids_without_a_look_at_others(adapter: Any) -> None:
-    """An id that could be sent as it is, is sent as it is, even where another id was mapped to the same."""
-    retranslate(adapter, lambda translate, prompt, options: _mapped(translate(prompt, options), prompt, _kept_if_good))
+@miniature("translation.mapped-ids-stay-distinct", around=("openai",))
+def frees_ids_of_signs(adapter: Any) -> None:
+    """An id is sent without its signs, even where another id is the same then."""
+    retranslate(adapter, lambda translate, prompt, options: _mapped(translate(prompt, options), prompt, _letters))
 
 
 @miniature("stream.other-forms-are-read", around=("openai-compatible", "cohere"))
@@ -197,10 +196,6 @@ def _nine_letters(call_id: str) -> str:
 
 def _nine_last(call_id: str) -> str:
     return _letters(call_id)[-9:].rjust(9, "0")
-
-
-def _kept_if_good(call_id: str) -> str:
-    return call_id if re.fullmatch("[0-9a-zA-Z]{9}|artid_[0-9a-f]{32}", call_id) else ""
 
 
 def _letters(call_id: str) -> str:

@@ -134,18 +134,25 @@ def _call_ids(prompt: Sequence[dict[str, Any]]) -> list[str]:
     once=True,
 )
 def mapped_ids_stay_distinct(trial: Trial) -> Iterator[Problem]:
-    """A conversation that was sent before may have both: two calls under one id mix their results up."""
+    """Two calls under one id mix their results up. Nobody meets the hash of an id, so such ids are not tried."""
     if "maps_call_ids" not in trial.subject.repairs:
         raise NotApplicable("not declared: maps_call_ids")
     trials = [with_call_ids(trial, [call_id]) for call_id in ODD_IDS]
     mapped = [pair for one in trials for pair in _mapped_ids(one)]
     if not mapped:
         raise NotApplicable("the adapter sends the odd ids unchanged, or refuses them")
-    for pair in mapped:
+    substitutes = [substitute for _, substitute in mapped]
+    for pair in (one for one in mapped if substitutes.count(one[1]) > 1 or _is_made_of(*one)):
         for one in (with_call_ids(trial, pair), with_call_ids(trial, pair[::-1])):
             yield from conservation.is_total.run(one)
             if isinstance(one.observation, Sent):
                 yield from _differences(one)
+
+
+def _is_made_of(call_id: str, substitute: str) -> bool:
+    """Whether the substitute's letters and digits are those of the id, in order: it was cut, or freed of signs."""
+    rest = iter(call_id)
+    return all(letter in rest for letter in substitute if letter.isalnum())
 
 
 def _differences(trial: Trial) -> Iterator[Problem]:

@@ -45,8 +45,8 @@ class OptionsKeeper:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        writer = _definer(cls, "write_options")
-        cls._hides_payload = all(issubclass(writer, _definer(cls, name)) for name in _SEE_PAYLOADS)
+        above = _definer(cls, "write_options").__mro__  # not issubclass: of a class in the making, ABCs answer wrongly
+        cls._hides_payload = all(_definer(cls, name) in above for name in _SEE_PAYLOADS)
 
     if not TYPE_CHECKING:  # which would allow any attribute
 

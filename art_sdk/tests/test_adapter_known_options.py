@@ -114,6 +114,20 @@ def test_an_adapter_that_changes_the_payload_of_another_sees_data() -> None:
     assert [len(_body(adapter, options)["tools"]) for _ in range(3)] == [3, 3, 3]
 
 
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_an_adapter_derived_from_any_other_sees_data(name: str) -> None:
+    adapter = adapter_of(name)
+    kind: Any = type(adapter)
+
+    class Reading(kind):  # type: ignore[misc]
+        def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Any:
+            return json.loads(json.dumps(super().translate(prompt, options)))
+
+    adapter.__class__ = Reading
+    wanted = _outcome(adapter_of(name), _options())
+    assert [_outcome(adapter, _options()) for _ in range(3)] == [wanted] * 3
+
+
 def test_a_method_that_replaces_an_adapters_own_sees_data() -> None:
     adapter, options = OpenAIAdapter(api_key="k"), _options()
     own, seen = adapter.translate, list[int]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -188,6 +188,41 @@ def test_an_answer_s_schema_with_a_keyword_that_anthropic_does_not_support_is_re
     error = refusal(anthropic, [USER], response_schema=schema)
     assert f"{place}, which Anthropic does not support" in error.message
     assert "anthropic.output-schema-keywords" in error.message
+
+
+ANSWERS: Final = CLOSED | {"properties": {"answers": {"type": "array", "items": {"$ref": "#/$defs/A"}}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        (CLOSED | {"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": ANSWERS}}, "/$defs/A/properties/answers"),
+        (CLOSED | {"$defs": {"A": ANSWERS, "B": {"$ref": "#/$defs/A"}}}, "/$defs/A/properties/answers"),
+        (CLOSED | {"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"items": {"$ref": "#/$defs/A"}}}}, "/$defs/"),
+        (CLOSED | {"properties": {"a": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}}, "/properties/a/anyOf/0"),
+        (CLOSED | {"$defs": {"a/b": {"items": {"$ref": "#/$defs/a~1b"}}}}, "/$defs/a/b/items"),
+    ],
+)
+def test_an_answer_s_schema_that_refers_to_itself_is_refused_with_its_place(
+    anthropic: AnthropicAdapter, schema: dict[str, Any], place: str, refusal: Refusal
+) -> None:
+    error = refusal(anthropic, [USER], response_schema=schema)
+    assert f"refers to itself at {place}" in error.message
+    assert "anthropic.output-schema-recursive" in error.message
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        CLOSED | {"properties": {name: {"$ref": "#/$defs/A"} for name in "ab"}, "$defs": {"A": {"type": "string"}}},
+        CLOSED | {"$defs": {"A": {"$ref": "#/$defs/AB"}, "AB": {"type": "string"}}},
+        CLOSED | {"properties": {"a": {"$ref": "#/$defs/gone"}, "b": {"$ref": 7}}},
+    ],
+)
+def test_an_answer_s_schema_with_references_that_end_is_sent(
+    anthropic: AnthropicAdapter, schema: dict[str, Any], translate: Messages
+) -> None:
+    assert translate(anthropic, [USER], response_schema=schema)["output_config"]["format"]["schema"] == schema
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
 from art_sdk.adapters.anthropic.answers import parse_message
-from art_sdk.adapters.anthropic.schemas import find_open_object, find_unsupported
+from art_sdk.adapters.anthropic.schemas import find_open_object, find_recursion, find_unsupported
 from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, Capability
 from art_sdk.adapters.images import standard_base64
@@ -277,6 +277,10 @@ class AnthropicAdapter(BaseAdapter):
         if place is not None:
             reason = f"response_schema has {place}, which Anthropic does not support; put the bound in a description"
             self.refuse(reason, rule="anthropic.output-schema-keywords")
+        place = find_recursion(schema)
+        if place is not None:
+            reason = f"response_schema refers to itself at {place}; write out as many levels as you need"
+            self.refuse(reason, rule="anthropic.output-schema-recursive")
 
     def check_tool(self, tool: ToolSchema) -> None:
         super().check_tool(tool)

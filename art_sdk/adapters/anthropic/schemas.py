@@ -1,8 +1,8 @@
-"""What Anthropic demands of the schema of an answer: closed objects, and none of the keywords it does not support."""
+"""What Anthropic demands of the schema of an answer: closed objects, no recursion, no unsupported keywords."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_sdk.json_data import is_array, is_object
@@ -34,6 +34,29 @@ def find_unsupported(schema: dict[str, Any]) -> str | None:
         if found:
             return f"{place}/{found[0]}"
     return None
+
+
+def find_recursion(schema: dict[str, Any]) -> str | None:
+    """The JSON pointer of a reference that leads back to where it is (anthropic.output-schema-recursive)."""
+    named = ((place, one.get("$ref")) for place, one in _schemas(schema))
+    references = {
+        place: name[1:].replace("~1", "/").replace("~0", "~")
+        for place, name in named
+        if isinstance(name, str) and name.startswith("#")
+    }
+    return next((f"{place}/$ref" for place in references if _leads_back(place, references)), None)
+
+
+def _leads_back(start: str, references: Mapping[str, str]) -> bool:
+    waiting, seen = [references[start]], set[str]()
+    while waiting:
+        target = waiting.pop()
+        inside = [one for one in references if f"{one}/".startswith(f"{target}/")]
+        if start in inside:
+            return True
+        waiting += [references[one] for one in inside if references[one] not in seen]
+        seen.add(target)
+    return False
 
 
 def _schemas(root: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages.hosted import is_hosted
@@ -157,9 +157,40 @@ _UNSUPPORTED: Final = frozenset(
 )
 
 
+@rule("anthropic.output-schema-recursive")
+def output_schema_recursive(request: Messages) -> Iterator[Broken]:
+    """In the same schemas: a grammar is made of them with every reference replaced by what it refers to."""
+    for root in _roots(request):
+        references = {
+            schema.pointer: f"{root.pointer}{schema.value['$ref'][1:]}"
+            for schema in schemas(root)
+            if isinstance(schema.value.get("$ref"), str) and schema.value["$ref"].startswith("#")
+        }
+        for pointer in references:
+            if _leads_back(pointer, references):
+                yield Broken(f"{pointer}/$ref", "the reference leads back to a schema that it is in")
+
+
+def _leads_back(start: str, references: Mapping[str, str]) -> bool:
+    """Whether a reference is in a schema that it, or a reference in what it refers to, refers to."""
+    waiting, seen = [references[start]], set[str]()
+    while waiting:
+        target = waiting.pop()
+        inside = [one for one in references if f"{one}/".startswith(f"{target}/")]
+        if start in inside:
+            return True
+        waiting += [references[one] for one in inside if references[one] not in seen]
+        seen.add(target)
+    return False
+
+
 def _compiled(request: Messages) -> Iterator[Place]:
-    """The schemas that a grammar is made of, and all inside them: the answer's format, and those of strict tools."""
+    """The schemas that a grammar is made of, and all inside them."""
+    return (schema for root in _roots(request) for schema in schemas(root))
+
+
+def _roots(request: Messages) -> list[Place]:
+    """The schemas that a grammar is made of: the answer's format, and those of strict tools."""
     formats = (child(child(request.root, "output_config"), "format"), child(request.root, "output_format"))
     roots = [child(one, "schema") for one in formats if is_object(one.value.get("schema"))]
-    roots += [child(tool, "input_schema") for tool in request.tools if tool.value.get("strict") is True]
-    return (schema for root in roots for schema in schemas(root))
+    return roots + [child(tool, "input_schema") for tool in request.tools if tool.value.get("strict") is True]

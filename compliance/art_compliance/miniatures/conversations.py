@@ -55,6 +55,28 @@ def sends_its_answers_as_they_came(adapter: Any) -> None:
     change_prompt(adapter, lambda prompt: [as_it_came(message) for message in prompt])
 
 
+@miniature("response.edited-answer-is-sent-as-edited")
+def brings_back_dropped_calls(adapter: Any) -> None:
+    """An answer that is known by its text goes back with its calls, and results, although the caller dropped them."""
+    known: dict[str, list[dict[str, Any]]] = {}
+
+    def remembered(events: Events) -> Events:
+        message: dict[str, Any] = events[-1].get("message") or {}
+        if message.get("content") and message.get("tool_calls"):
+            known[message["content"]] = message["tool_calls"]
+        return events
+
+    def with_calls(message: dict[str, Any]) -> Prompt:
+        calls = known.get(str(message.get("content"))) if message["role"] == "assistant" else None
+        if not calls or message.get("tool_calls"):
+            return [message]
+        results = [{"role": "tool_result", "tool_call_id": call["id"], "content": "lost"} for call in calls]
+        return [{**message, "tool_calls": calls}, *results]
+
+    change_events(adapter, remembered)
+    change_prompt(adapter, lambda prompt: [one for message in prompt for one in with_calls(message)])
+
+
 @miniature("response.odd-extensions-are-no-crash")
 def trusts_its_extensions(adapter: Any) -> None:
     """What an assistant message has in its extensions is taken for what the adapter itself wrote."""

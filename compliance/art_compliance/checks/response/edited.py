@@ -140,15 +140,21 @@ def _with_call(message: Message) -> Message:
 
 
 def _without_first(message: Message) -> Message:
-    return {**message, "tool_calls": message["tool_calls"][1:] or None}
+    return _calling(message, message["tool_calls"][1:])
 
 
 def _without_last(message: Message) -> Message:
-    return {**message, "tool_calls": message["tool_calls"][:-1] or None}
+    return _calling(message, message["tool_calls"][:-1])
 
 
 def _without_calls(message: Message) -> Message:
-    return {**message, "tool_calls": None}
+    return _calling(message, [])
+
+
+def _calling(message: Message, calls: list[Message]) -> Message:
+    """The message with these calls. Without any, it has no such field: the standard has no null there."""
+    others = {name: value for name, value in message.items() if name != "tool_calls"}
+    return {**others, "tool_calls": calls} if calls else others
 
 
 def _with_extensions(message: Message, dialect: str, spoil: Callable[[str], Any]) -> Message:

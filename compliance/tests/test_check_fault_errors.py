@@ -80,6 +80,15 @@ def test_every_fault_is_tried_on_the_kinds_of_answer_that_are_asked_for(streamed
     assert by_case(BENIGN, unstreamed).keys() == cases("whole", streamed=False)
 
 
+def test_an_adapter_that_always_asks_for_a_stream_has_no_faults_of_whole_answers():
+    class StreamsInside(OpenAIAdapter):
+        def prepare(self, prompt: object, options: Any) -> Any:
+            return super().prepare(prompt, {**options, "stream": True})
+
+    for check in (BENIGN, ERRORS):
+        assert messages_of(check, StreamsInside) == []
+
+
 @pytest.mark.parametrize(
     ("header", "takes_gzip"), [("gzip", True), ("br , gzip;q=1 ,deflate", True), ("br", False), ("x-gzip", False)]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,10 +13,12 @@ from art_compliance.checks.base import check
 from art_compliance.checks.properties.exploring import Law
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
+from art_compliance.miniatures.base import change_events
+from art_compliance.miniatures.errors import change_errors
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter, parse_options, parse_prompt
-from trials import failure_events, scenario, scripted, translator
+from trials import failure_events, messages_of, scenario, scripted, spoiled, translator
 
 REFUSALS = {400, 404, 413, 422}
 
@@ -27,6 +30,29 @@ def test_a_status_says_whether_the_real_provider_refused_the_request(status: int
         outcome = CHECKS["live.call-is-answered"](Trial(subject, GREETING_SCENARIO, 1, live=provider))
     classes = [one.finding_class for one in outcome.findings]
     assert classes == ["refused" if status in REFUSALS else "contract"]
+
+
+def test_what_is_wrong_with_an_answer_in_its_usual_form_is_no_fault_of_another_form():
+    def without_text(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        message = events[-1].get("message") or {}
+        if not message.get("tool_calls"):
+            return events
+        ended = {**events[-1], "message": {**message, "content": None}}
+        return [*(event for event in events[:-1] if event["type"] != "TOKEN"), ended]
+
+    make = spoiled(lambda adapter: change_events(adapter, without_text))
+    for stage in ("response", "stream"):
+        assert messages_of(f"{stage}.other-forms-are-read", make) == []
+
+
+def test_the_words_around_the_provider_s_are_the_library_s_own():
+    numbers = count()
+    make = spoiled(
+        lambda adapter: change_errors(
+            adapter, lambda error, _: {"provider_message": f"{next(numbers)}: {error.provider_message}"}
+        )
+    )
+    assert messages_of("response.any-refusal-is-an-error", make) == []
 
 
 @pytest.mark.parametrize("stage", ["agent", "payload", "properties", "wire"])

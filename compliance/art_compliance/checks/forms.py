@@ -46,21 +46,29 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     variations = [one for one in trial.dialect.answers.variations if kind == "stream" or one.whole is not None]
     if not variations:
         raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
+    answers = _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]
+    usual = [_messages(differing(trial, call_as(trial, kind, answering_with(one)), one)) for one in answers]
     for variation in variations:
         if variation.goes_back and not variation.needs <= trial.subject.capabilities:
             continue
-        for answer in _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]:
+        for answer, known in zip(answers, usual, strict=True):
             reply = call_as(trial, kind, _varying(variation, answer))
             if variation.may_fail and isinstance(reply, Answered) and reply.error is not None:
                 continue
-            faults = [*differing(trial, reply, _as_given(answer, variation))] or [
+            found = [*differing(trial, reply, _as_given(answer, variation))] or [
                 *_uncounted(reply, trial.once(_COUNTED[kind]))
             ]
-            if isinstance(reply, Answered) and not faults:
+            faults = [one for one in found if one.message not in known]
+            if isinstance(reply, Answered) and not found:
                 faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
             if faults:
                 break
+
+
+def _messages(problems: Iterator[Problem]) -> frozenset[str]:
+    """What is wrong with an answer in its usual form, too: other checks report it, and no form is its cause."""
+    return frozenset(problem.message for problem in problems)
 
 
 def _as_given(answer: WrittenAnswer, variation: Variation) -> WrittenAnswer:

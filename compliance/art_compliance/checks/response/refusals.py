@@ -29,6 +29,9 @@ The first are those that nobody tries again: an adapter that tries the others ag
 """
 
 _WORDS: Final = "written refusal"
+_STATUS: Final = b"STATUS"
+"""In a body, the status that it comes with: one that said another could be read either way."""
+
 _BODIES: Final[Mapping[str, tuple[bytes, str]]] = {
     "no body": (b"", "application/json"),
     "a page": (b"<!DOCTYPE html><title>Failed</title><h1>Failed</h1>", "text/html"),
@@ -49,12 +52,12 @@ _BODIES: Final[Mapping[str, tuple[bytes, str]]] = {
             '{"error": {"message": null, "type": null, "code": null}}',
             '{"error": {"message": {"text": "a word"}, "code": 1305}}',
             '{"error": {"message": "a word", "code": 1305, "type": ["a", "list"]}}',
-            '[{"error": {"code": 503, "message": "a word", "status": "UNAVAILABLE"}}]',
+            '[{"error": {"code": STATUS, "message": "a word", "status": "UNKNOWN"}}]',
             '{"detail": [{"loc": ["body", "model"], "msg": "a word", "type": "missing"}]}',
             '{"detail": {"error": "a word"}}',
             '{"message": "a word", "code": "1305"}',
-            '{"object": "error", "message": "a word", "type": "BadRequestError", "param": null, "code": 400}',
-            '{"type": "error", "error": {"type": "overloaded_error"}}',
+            '{"object": "error", "message": "a word", "type": "BadRequestError", "param": null, "code": STATUS}',
+            '{"type": "error", "error": {"type": "an_error"}}',
             '{"errors": [{"code": 7003, "message": "a word"}], "success": false, "result": null}',
         )
     },
@@ -78,14 +81,18 @@ def any_refusal_is_an_error(trial: Trial) -> Iterator[Problem]:
     delay = ("retry-after", f"{RETRY_AFTER_TOO_LONG:g}")
     own.append((503, "the provider's error and a delay", _of_provider(trial, 503, delay)))
     drawn = ((dice.choice(FINAL), *one) for one in _BODIES.items())
-    foreign = [(status, words, Response(status, body, kind, headers=_IDS)) for status, words, (body, kind) in drawn]
+    foreign = [
+        (status, words, Response(status, body.replace(_STATUS, b"%d" % status), kind, headers=_IDS))
+        for status, words, (body, kind) in drawn
+    ]
     for status, words, response in (*own, *foreign):
         replies = [
             trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), giving(response))
             for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
         ]
         faults = [fault for reply in replies[:1] for fault in _wrong(trial, reply, status, response)]
-        faults += [fault for reply in replies[1:] for fault in _differing(reply, replies[0])] if not faults else []
+        if not faults:
+            faults = [fault for reply in replies[1:] for fault in _differing(reply, replies[0], response)]
         yield from (fault.after(f"answered {status} with {words}: ") for fault in faults)
         if any(isinstance(reply, Crashed) and reply.timed_out for reply in replies):
             return  # the others would hang, too
@@ -138,10 +145,22 @@ def _as_json(body: bytes) -> Any:
         return None
 
 
-def _differing(streamed: Reply, whole: Reply) -> Iterator[Problem]:
-    """How the reply is another where a stream was asked for."""
-    for change in changes(facts_of(streamed, own_ids=False), facts_of(whole, own_ids=False), but=_OWN_FACTS):
+def _differing(streamed: Reply, whole: Reply, response: Response) -> Iterator[Problem]:
+    """How the reply is another where a stream was asked for. Of its words, only the provider's count."""
+    one, other = (facts_of(reply, own_ids=False) for reply in (streamed, whole))
+    said = [_words_in(facts.get(_MESSAGE), response) for facts in (one, other)]
+    for change in changes(one, other, but=(*_OWN_FACTS, *([_MESSAGE] if said[0] == said[1] else []))):
         yield change.after("streamed and whole, the ERROR differs in ")
+
+
+_MESSAGE: Final = "the error's provider_message"
+
+
+def _words_in(message: Any, response: Response) -> list[str]:
+    """The provider's words that a message has, whatever a library writes around them: texts of the body, or all."""
+    body = _as_json(response.body)
+    words = [leaf for _, leaf in leaves(body) if isinstance(leaf, str)] if body is not None else []
+    return [one for one in words or [response.body.decode(errors="replace")] if one and one in str(message or "")]
 
 
 _OWN_FACTS: Final = ("the ids of the events",)

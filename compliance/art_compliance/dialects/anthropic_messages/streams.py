@@ -54,7 +54,7 @@ def _events(body: dict[str, Any], all_arguments: list[str]) -> Iterator[dict[str
     blocks, usage = body["content"], body["usage"]
     ended = {name: body[name] for name in ("stop_reason", "stop_sequence", "stop_details")}
     del body["container"], usage["server_tool_use"]  # recorded streams leave out what is null
-    begun = {**usage, "output_tokens": 1}
+    begun = {**usage, "output_tokens": min(1, usage["output_tokens"])}  # counts are cumulative
     begun.pop("output_tokens_details")
     yield {"type": "message_start", "message": {**body, **dict.fromkeys(ended), "content": [], "usage": begun}}
     yield {"type": "ping"}

@@ -73,11 +73,11 @@ def _chunks(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _counted_so_far(usage: dict[str, Any]) -> dict[str, Any]:
     """What responses before the last one count: as recorded, the counts of prompt and answer grow."""
-    prompt = (usage["promptTokenCount"] + 1) // 2
+    prompt, spoken = (usage["promptTokenCount"] + 1) // 2, min(1, usage["candidatesTokenCount"])
     counts = {
         "promptTokenCount": prompt,
-        "candidatesTokenCount": 1,
-        "totalTokenCount": prompt + 1 + usage.get("thoughtsTokenCount", 0),
+        "candidatesTokenCount": spoken,
+        "totalTokenCount": prompt + spoken + usage.get("thoughtsTokenCount", 0),
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": prompt}],
     }
     return {**usage, **counts}

@@ -110,7 +110,9 @@ def end_of(calls: Iterable[Iterable[Any]], said: Any, used: Any, counts: Iterabl
     if not isinstance(said, str):
         raise TypeError("the answer has no finish reason")
     found = [_call_of(*call) for call in calls]
-    reason = "tool_calls" if found and FINISHES.get(said) == "stop" else FINISHES.get(said, "other")
+    reason = FINISHES.get(said, "other")
+    if (reason == "stop" and found) or (reason == "tool_calls" and not found):  # the standard goes by the calls
+        reason = "tool_calls" if found else "other"
     counted = dict.fromkeys(TOKENS) | {name: _find(used, path) for name, path in zip(TOKENS, counts, strict=False)}
     return End(found, {**counted, "stop_reason": reason})
 

@@ -40,7 +40,7 @@ class OpenAI(AnyLLM):
 
 class Anthropic(AnyLLM):
     dialect, provider, adds = "anthropic-messages", "anthropic", "/v1"
-    repairs = ("joins_turns",)
+    repairs, losses = ("joins_turns", "closes_schemas"), (*AnyLLM.losses, "schema_keywords")
 
 
 class Gemini(AnyLLM):

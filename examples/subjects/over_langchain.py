@@ -58,7 +58,7 @@ class Anthropic(LangChain):
     dialect, kind, own, adds = "anthropic-messages", ChatAnthropic, {"max_retries": 0}, "/v1"
     choices: ClassVar = {"required": "any", "none": {"type": "none"}}
     repairs = ("maps_call_ids", "joins_turns", "drops_blank_text", "always_hoists_late_system", "trims_prefill")
-    repairs += ("closes_schemas",)
+    repairs, losses = (*repairs, "closes_schemas"), ("schema_keywords",)
 
 
 class Gemini(LangChain):  # its default temperature is 0.7, and max_retries counts the first try

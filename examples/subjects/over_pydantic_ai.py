@@ -7,7 +7,7 @@ from typing import Any
 from anthropic import AsyncAnthropic
 from pydantic_ai import direct
 from pydantic_ai import messages as told
-from pydantic_ai.exceptions import UserError
+from pydantic_ai.exceptions import ModelRequestRejectedError, UserError
 from pydantic_ai.models import ModelRequestParameters, anthropic, google, openai
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -20,7 +20,7 @@ from turns import Image, Turn
 
 class PydanticAI(Subject):  # its messages have no names
     losses, repairs = ("message_name", "schema_keywords"), ("wraps_arguments",)
-    renamed, refusals = {"stop": "stop_sequences"}, (UserError, ValueError)
+    renamed, refusals = {"stop": "stop_sequences"}, (ModelRequestRejectedError, UserError, ValueError)
     counts = ("input_tokens", "output_tokens", "cache_read_tokens", "details.reasoning_tokens")
 
     async def answer(self, request: Request) -> Any:
@@ -49,7 +49,7 @@ class PydanticAI(Subject):  # its messages have no names
             yield answer.text or ""
         yield (answer.provider_details or {}).get("refusal") or ""
         calls = [
-            (call.tool_call_id, call.tool_name, "" if call.args is None else call.args) for call in answer.tool_calls
+            (call.tool_call_id, call.tool_name, "{}" if call.args is None else call.args) for call in answer.tool_calls
         ]
         said = answer.finish_reason or (answer.provider_details or {}).get("finish_reason")
         yield self.end(calls, said, answer.usage)

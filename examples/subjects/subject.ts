@@ -95,7 +95,8 @@ export abstract class Subject {
     const find = (path: string) => path.split(".").reduce((data, name) => data?.[name], used);
     const counts = Object.fromEntries(TOKENS.map((name, at) => [name, find(this.#about.counts[at])]));
     const reason = Object.keys(FINISHES).find((one) => FINISHES[one].includes(said)) ?? "other";
-    return [...given, { ...counts, stop_reason: given.length && reason === "stop" ? "tool_calls" : reason }];
+    const called = given.length ? "tool_calls" : "other"; // the standard goes by the calls
+    return [...given, { ...counts, stop_reason: reason === (given.length ? "stop" : "tool_calls") ? called : reason }];
   }
 
   get #about(): typeof Subject {

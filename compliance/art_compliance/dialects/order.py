@@ -82,9 +82,13 @@ def read_events(stream: bytes) -> Iterator[Event]:
     for block in text.split("\n\n"):
         fields = [line.partition(":") for line in block.split("\n") if line and not line.startswith(":")]
         names = [value.strip() for field, _, value in fields if field == "event"]
-        data = "\n".join(value.removeprefix(" ") for field, _, value in fields if field == "data")
-        if fields:
-            yield Event(names[-1] if names else None, data, _object(data))
+        lines = [value.removeprefix(" ") for field, _, value in fields if field == "data"]
+        if lines:  # by the WHATWG's standard, there is no event without data
+            yield _server_sent(names, "\n".join(lines))
+
+
+def _server_sent(names: list[str], data: str) -> Event:
+    return Event(names[-1] if names else None, data, _object(data))
 
 
 def _object(data: str) -> dict[str, Any]:

@@ -49,11 +49,11 @@ def test_the_pieces_of_a_text_are_no_fact_and_the_text_is_one():
     assert differing(answered(answer_events("a")), answered(whole)) == ["the tokens", "the message"]
 
 
-def test_an_error_that_is_raised_has_the_facts_of_one_that_is_told():
-    told = answered(failure_events(status=503, retry_after=7.0))
-    error = told.error or {}
+def test_an_error_that_is_raised_has_the_facts_of_one_in_an_event():
+    reply = answered(failure_events(status=503, retry_after=7.0))
+    error = reply.error or {}
     raised = Refused(error["code"], "words", 503, {**error, "provider": "of no interest"})
-    facts = facts_of(told, own_ids=False)
+    facts = facts_of(reply, own_ids=False)
     assert facts_of(raised, own_ids=False) == {name: value for name, value in facts.items() if "error's" in name}
     assert facts["the error's retry_after"] == 7.0
     assert facts_of(Crashed("KeyError: 'a'"), own_ids=False) == {"what it raised": "KeyError"}

@@ -49,7 +49,7 @@ OF_EVENTS: Final = ("the order of the events", "TOOL_CALL", "the tokens", "the i
 def facts_of(reply: Reply, *, own_ids: bool) -> Facts:
     """Every fact of a reply. With `own_ids`, the ids of calls are the adapter's own, and new in every call."""
     if isinstance(reply, Refused):
-        return {f"the error's {name}": value for name, value in _told(reply.facts).items() if name in ERROR}
+        return _error_facts(reply.facts)
     if isinstance(reply, Crashed):
         return {"what it raised": reply.error.partition(":")[0]}
     facts: dict[str, Any] = {
@@ -61,13 +61,14 @@ def facts_of(reply: Reply, *, own_ids: bool) -> Facts:
         "the finish": reply.finish,
     }
     facts |= {name: _counted(name, reply.metadata.get(name)) for name in METADATA}
-    return facts | {f"the error's {name}": value for name, value in _told(reply.error or {}).items() if name in ERROR}
+    return facts | _error_facts(reply.error or {})
 
 
-def _told(error: Mapping[str, Any]) -> dict[str, Any]:
+def _error_facts(error: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of an error, wherever it has them: in its fields, or in its details."""
     details = error.get("details")
-    return {**(details if is_object(details) else {}), **{name: error[name] for name in error if name in ERROR}}
+    known = {**(details if is_object(details) else {}), **{name: error[name] for name in error if name in ERROR}}
+    return {f"the error's {name}": value for name, value in known.items() if name in ERROR}
 
 
 def _counted(name: str, value: Any) -> Any:
@@ -159,7 +160,7 @@ _ERROR_SHAPES: Final[Mapping[str, Shape]] = {
 
 
 def misshapen(reply: Answered) -> Iterator[Problem]:
-    """Each field of METADATA and ERROR whose value is none that the standard has."""
+    """Each field of METADATA and ERROR whose value has another type than the standard's."""
     for shapes, found in ((_METADATA_SHAPES, reply.metadata), (_ERROR_SHAPES, reply.error or {})):
         for name, (words, fits) in shapes.items():
             if not fits(found.get(name)):

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
 from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, of_both_stages
-from art_compliance.checks.replies import unread
+from art_compliance.checks.replies import next_turn, unread
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
@@ -125,11 +125,8 @@ def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Respon
 
 def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:
     """What the provider wants back and the next request does not have."""
-    results = [
-        {"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in reply.calls
-    ] or [{"role": "user", "content": "Go on."}]
     options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
-    seen = trial.observe([*trial.scenario.prompt, reply.message, *results], options)
+    seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
     sent = [leaf for _, leaf in leaves(seen.payload)] if isinstance(seen, Sent) else []
     wanted = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
     for text in wanted if _is_in(variation, answer) else ():

@@ -210,7 +210,7 @@ def needs_a_choice_at_first(adapter: Any) -> None:
 
 @miniature(_WHOLE, _STREAM, around=("openai-compatible", "mistral"))
 def reads_contents_of_text_alone(adapter: Any) -> None:
-    """A content that is a list of parts is none."""
+    """A content that is a list of parts is not read."""
 
     def change(delta: dict[str, Any]) -> None:
         if isinstance(delta.get("content"), list):

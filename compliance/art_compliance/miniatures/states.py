@@ -162,8 +162,8 @@ def has_words_after_a_token_alone(adapter: Any) -> None:
         async for event in own(prompt, options):
             has_begun |= isinstance(event, TokenEvent)
             if isinstance(event, ErrorEvent) and not has_begun and parse_options(as_data(options)).stream:
-                told: Any = event.error
-                told.provider_message, told.message = None, "the stream ended early"
+                error: Any = event.error
+                error.provider_message, error.message = None, "the stream ended early"
             yield event
 
     adapter.call = call
@@ -229,7 +229,7 @@ def sends_no_key_by_call_sync(adapter: Any) -> None:
 
 @miniature("load.calls-at-once-do-not-mix", around=("openai", "gemini"))
 def keeps_its_last_error(adapter: Any) -> None:
-    """The error of a call is kept in the adapter until it is told: that of another call may come in between."""
+    """An error is kept in the adapter until its event is yielded: another call's error may come in between."""
     own = adapter.call
 
     async def call(prompt: Any, options: Any) -> Any:

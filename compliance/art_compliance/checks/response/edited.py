@@ -8,6 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from art_compliance.checks.base import check
+from art_compliance.checks.replies import next_turn
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.translation.conservation import CAUSES, as_problem
 from art_compliance.checks.trial import Trial
@@ -96,9 +97,7 @@ def _answer_for(trial: Trial) -> WrittenAnswer:
 
 
 def _faults(trial: Trial, message: Message) -> Iterator[Problem]:
-    calls: list[Message] = message.get("tool_calls") or []
-    results = [{"role": "tool_result", "tool_call_id": call["id"], "content": "done"} for call in calls]
-    prompt = [*trial.scenario.prompt, message, *(results or [{"role": "user", "content": "Go on."}])]
+    prompt = [*trial.scenario.prompt, message, *next_turn(message.get("tool_calls") or [])]
     options = {**trial.scenario.call_options(), **({"tools": [_TOOL]} if "tools" in trial.subject.capabilities else {})}
     seen = trial.observe(prompt, options)
     if isinstance(seen, Refused):

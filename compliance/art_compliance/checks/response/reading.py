@@ -16,7 +16,7 @@ from art_compliance.checks.answer_laws import (
     wrong_order,
 )
 from art_compliance.checks.base import check, leave_to, named
-from art_compliance.checks.replies import makes_ids, plain_calls, require_asked, unread, why_unread
+from art_compliance.checks.replies import makes_ids, next_turn, plain_calls, require_asked, unread, why_unread
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.translation.conservation import CAUSES, as_problem
 from art_compliance.checks.trial import Trial
@@ -100,7 +100,7 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("not declared: parallel_tools")
     if not (message.get("content") or message.get("tool_calls")):
         raise NotApplicable("the answer is empty")
-    prompt = [*trial.scenario.prompt, message, *_next_turn(trial.answered)]
+    prompt = [*trial.scenario.prompt, message, *next_turn(trial.answered.calls)]
     seen = trial.observe(prompt)
     if not isinstance(seen, Sent):
         if not _is_broken(trial):
@@ -133,7 +133,7 @@ def signatures_go_back(trial: Trial) -> Iterator[Problem]:
         *([written.signature] if written.signature is not None and requests.has_signature else []),
         *([written.thinking] if written.thinking and requests.has_thinking else []),
     ]
-    sent = trial.observe_sent([*trial.scenario.prompt, message, *_next_turn(trial.answered)])
+    sent = trial.observe_sent([*trial.scenario.prompt, message, *next_turn(trial.answered.calls)])
     sent_back = [leaf for _, leaf in leaves(sent.payload)]
     for text in wanted:
         if text not in sent_back:
@@ -144,13 +144,6 @@ def signatures_go_back(trial: Trial) -> Iterator[Problem]:
 def _is_broken(trial: Trial) -> bool:
     """Whether a call was cut off inside its arguments: some providers cannot take such a call back."""
     return any(not is_object(arguments_of(call.function.arguments)) for call in trial.written.tool_calls)
-
-
-def _next_turn(answered: Answered) -> list[dict[str, Any]]:
-    calls = answered.calls
-    if not calls:
-        return [{"role": "user", "content": "Go on."}]
-    return [{"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in calls]
 
 
 MARKED_BY_CONTEXT: Final = check_of("response", context_marks_the_tokens, _read_whole)

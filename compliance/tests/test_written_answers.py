@@ -85,7 +85,7 @@ def test_a_written_answer_is_kept_to_the_letter(dialect: Dialect, snapshot: Snap
         (b'\xef\xbb\xbfdata:{"x": 1}\r\n\r\n', [(None, '{"x": 1}', {"x": 1})]),
         (b"data: [1]\r\rdata: {\n\n", [(None, "[1]", {}), (None, "{", {})]),
         (b'data: {"x":\ndata:  2}\n\n', [(None, '{"x":\n 2}', {"x": 2})]),
-        (b": comment\n\nid: 7\nretry: 1\ncount: 2\n\n", [(None, "", {})]),
+        (b": comment\n\nid: 7\nretry: 1\ncount: 2\n\nevent: a\n\n", []),
         (b"event: a\nevent: b\naxis: c\nzeta: d\ndata: e\n\n", [("b", "e", {})]),
         (b"data: last", [(None, "last", {})]),
     ],

@@ -105,11 +105,11 @@ record-local: $(VENV)/certify
 	$(BIN)/python compliance/local_engine/record.py
 	PYTHONPATH=art_sdk/tests $(BIN)/python compliance/local_engine/replies.py
 
-# make mutants MODULE="module or folder ..." [SAMPLE=300] [SEED=1] [SESSION=file] [AGAIN=yes] (see docs/mutants.md)
+# make mutants MODULE="module or folder ..." [SAMPLE=300] [SEED=1] [SESSION=file] [JOBS=1] [AGAIN=yes] (see docs/mutants.md)
 mutants: $(VENV)/test
 	$(PIP) cosmic-ray==8.7.0
 	$(BIN)/python compliance/mutants/run.py $(MODULE) $(SAMPLE:%=--sample %) $(SEED:%=--seed %) \
-		$(SESSION:%=--session %) $(AGAIN:%=--again)
+		$(SESSION:%=--session %) $(JOBS:%=--jobs %) $(AGAIN:%=--again)
 
 # Every fault of the table, each in a process of its own, and docs/robustness.md. make torture [ONLY="art serve"]
 # tries those whose name contains the text, and writes nothing.

@@ -88,15 +88,11 @@ def _concerned(path: Path, *, alone: bool) -> set[str]:
 
 
 def _of_checks(modules: set[str]) -> Iterator[str]:
-    """Miniatures wrap one adapter, OpenAI's mostly; those about reasoning, which it lacks, wrap Anthropic's as well."""
+    """Each miniature around the adapter with which what is said of it is kept."""
     here = {check for check, home in _homes().items() if home in modules}
-    for miniature in importlib.import_module("art_compliance.miniatures").MINIATURES:
-        if miniature.id not in _table()["slow"] and here & miniature.fails:
-            yield f"{MINIATURE}[{miniature.id}-{miniature.around[0]}]"
-            if "anthropic" in miniature.around and any(
-                "thinking" in check or "signatures" in check for check in here & miniature.fails
-            ):
-                yield f"{MINIATURE}[{miniature.id}-anthropic]"
+    for miniature, adapter, first in importlib.import_module("test_miniatures").miniatures_around_adapters():
+        if first and here & miniature.fails and miniature.id not in _table()["slow"]:
+            yield f"{MINIATURE}[{miniature.id}-{adapter}]"
     if here:
         yield from (f"{REFERENCE}[{adapter}]" for adapter in ("openai", "anthropic"))
 
@@ -163,4 +159,5 @@ def _table() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(TESTS))
     print(json.dumps({module: tests_for(module) for module in sys.argv[1:]}))

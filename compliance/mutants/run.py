@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import compileall
+import multiprocessing
 import os
 import py_compile
 import random
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from math import sqrt
 from pathlib import Path
 from typing import Final
@@ -50,9 +52,12 @@ def main() -> int:
         _copy(tree)
         known = [one for module in _modules(tree, options.modules) for one in mutants_of(tree, module)]
         chosen = random.Random(options.seed).sample(known, min(options.sample, len(known))) or known
-        print(f"{len(chosen)} of {len(known)} mutants, seed {options.seed}; results are kept in {options.session}")
-        forking.warm_up(tree)
-        results = _run(tree, chosen, options.session, again=options.again)
+        print(
+            f"{len(chosen)} of {len(known)} mutants, seed {options.seed}; results are kept in {options.session}",
+            flush=True,
+        )
+        _run_at_once(Path(folder), chosen, options)
+    results = _results(chosen, options.session)
     print("\n".join(report(results, len(known))))
     return 0 if sum(one.verdict in KILLED for one in results) >= 0.9 * len(results) else 1
 
@@ -66,6 +71,7 @@ def _parse_options() -> argparse.Namespace:
         "--session", type=Path, default=ROOT / ".mutants" / "results.jsonl", help="the file that keeps results"
     )
     parser.add_argument("--again", action="store_true", help="run earlier survivors again")
+    parser.add_argument("--jobs", type=int, default=1, help="how many mutants to run at once; default: 1")
     return parser.parse_args()
 
 
@@ -94,21 +100,45 @@ def _modules(tree: Path, names: list[str]) -> Iterator[str]:
         yield from (str(one.relative_to(tree)) for one in found)
 
 
-def _run(tree: Path, chosen: list[Mutant], session: Path, *, again: bool) -> list[Result]:
-    session.parent.mkdir(parents=True, exist_ok=True)
-    kept = {one.mutant: one for one in _read(session)}
+def _run_at_once(folder: Path, chosen: list[Mutant], options: argparse.Namespace) -> None:
+    """Each process has its own copy of the files, and runs its share of the mutants."""
+    options.session.parent.mkdir(parents=True, exist_ok=True)
+    shares = [chosen[number :: options.jobs] for number in range(options.jobs)]
+    process = multiprocessing.get_context("fork").Process
+    workers = [
+        process(target=_run, args=(folder / str(number) / ROOT.name, share, options))
+        for number, share in enumerate(shares)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        with suppress(KeyboardInterrupt):  # they get it, too, and end
+            worker.join()
+        worker.join()
+    if any(worker.exitcode for worker in workers):
+        sys.exit("stopped by the error above; the same command continues")
+
+
+def _run(tree: Path, chosen: list[Mutant], options: argparse.Namespace) -> None:
+    _copy(tree)
+    forking.warm_up(tree)
+    kept = {one.mutant: one for one in _read(options.session)}
     tests = _tests(tree, sorted({mutant.module for mutant in chosen}))
     known = Known(one.by for one in kept.values() if one.verdict == "killed")
     try:
         for number, mutant in enumerate(chosen, 1):
             before = kept.get(mutant.id)
-            if before is None or (again and before.verdict == "survived"):
+            if before is None or (options.again and before.verdict == "survived"):
                 kept[mutant.id] = one = _try(tree, mutant, tests[mutant.module], known)
-                with session.open("ab") as file:
+                with options.session.open("ab") as file:
                     file.write(msgspec.json.encode(one) + b"\n")
                 print(f"{number}/{len(chosen)} {one.verdict} {one.seconds:.1f} s {one.mutant} by {one.by}", flush=True)
     except KeyboardInterrupt:
-        print("stopped; the same command continues")
+        print("stopped; the same command continues", flush=True)
+
+
+def _results(chosen: list[Mutant], session: Path) -> list[Result]:
+    kept = {one.mutant: one for one in _read(session)}
     return [kept[mutant.id] for mutant in chosen if mutant.id in kept]
 
 

@@ -1,10 +1,15 @@
-"""The suite sees what it says it sees: every miniature is caught, by the checks that it names."""
+"""The suite sees what it says it sees: every miniature is caught, by the checks that it names.
+
+What it says of each is kept by syrupy. If another message is intended, run this file with `--snapshot-update`, and read
+what has changed in `__snapshots__`.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 from msgspec.structs import replace
@@ -19,6 +24,10 @@ from art_compliance.run.session import Session
 from art_compliance.subject.access import Access
 from art_compliance.subject.factories import find_factory
 from art_compliance.subject.opening import open_subject
+from kept_trials import MADE_UP
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
 
 pytestmark = pytest.mark.once  # what the checks see does not depend on the Python
 
@@ -108,20 +117,31 @@ LONG: Final = ("faults.end", "load.calls", "load.closed", "load.memory", "load.s
 """Checks that begin so make many calls or prompts, or wait: their own tests run the same lines."""
 
 
-def miniatures_around_adapters():
-    """Each around one of its adapters, in turn; around the others by `make thorough`."""
+def miniatures_around_adapters() -> Iterator[tuple[Miniature, str, bool]]:
+    """Each miniature around each of its adapters, and whether it is the one that every run tries: each in turn."""
     for number, miniature in enumerate(MINIATURES):
         wrong = [one for one in miniature.around if (miniature.id, one) not in NOTHING_TO_BE_WRONG_ABOUT]
-        first = wrong[number % len(wrong)]
-        is_long = any(check.startswith(LONG) for check in miniature.fails)
         for adapter in miniature.around:
-            marks = () if adapter == first else (pytest.mark.thorough,)
-            measuring = pytest.mark.unmeasured if is_long or marks else pytest.mark.measured
-            yield pytest.param(miniature, adapter, marks=(*marks, measuring), id=f"{miniature.id}-{adapter}")
+            yield miniature, adapter, adapter == wrong[number % len(wrong)]
 
 
-@pytest.mark.parametrize(("miniature", "adapter"), [*miniatures_around_adapters()])
-def test_a_miniature_is_caught_by_the_checks_that_it_names(miniature: Miniature, adapter: str):
+def _as_parameters(miniature: Miniature, adapter: str, *, first: bool) -> Any:
+    marks = () if first else (pytest.mark.thorough,)
+    is_long = any(check.startswith(LONG) for check in miniature.fails)
+    measuring = pytest.mark.unmeasured if is_long or marks else pytest.mark.measured
+    return pytest.param(miniature, adapter, first, marks=(*marks, measuring), id=f"{miniature.id}-{adapter}")
+
+
+@pytest.mark.parametrize(
+    ("miniature", "adapter", "first"),
+    [_as_parameters(miniature, adapter, first=first) for miniature, adapter, first in miniatures_around_adapters()],
+)
+def test_a_miniature_is_caught_by_the_checks_that_it_names(
+    miniature: Miniature,
+    adapter: str,
+    first: bool,  # noqa: FBT001
+    snapshot: SnapshotAssertion,
+):
     found = first_failures(miniature, adapter)
     if (miniature.id, adapter) in NOTHING_TO_BE_WRONG_ABOUT:
         assert found.seen == {}
@@ -129,3 +149,23 @@ def test_a_miniature_is_caught_by_the_checks_that_it_names(miniature: Miniature,
     assert found.seen.keys() == miniature.fails
     assert found.reported
     assert in_python(found.seen.values()) == []
+    if first:
+        assert said_of(found) == snapshot
+
+
+OF_THIS_RUN: Final = re.compile(
+    rf'{MADE_UP.pattern}|((?<=_ms is )|(?<=_ms only ))-?[\d.]+|(?<="){re.escape(gettempdir())}[^"]*'
+)
+"""Also times in fields of METADATA, and files of this run."""
+
+
+def said_of(found: Caught) -> dict[str, list[str]]:
+    """What each check says, but for those whose findings depend on times and threads."""
+    return {
+        f"{check} on {result.scenario}": [
+            OF_THIS_RUN.sub("...", " ".join(filter(None, (one.finding_class, one.path, one.pointer, one.message))))
+            for one in result.findings
+        ]
+        for check, result in sorted(found.seen.items())
+        if not check.startswith((*LONG, "load.every-loop"))
+    }

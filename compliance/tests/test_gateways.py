@@ -21,7 +21,8 @@ from art_compliance.provider.server import LoopbackServer
 from art_compliance.run.report import Report
 from art_compliance.run.runner import certify, describe
 from art_compliance.run.selection import Selection
-from art_compliance.subject.gateways import PORT, Gateway, read_gateway
+from art_compliance.subject.gateways import PORT, Gateway
+from art_compliance.subject.gateways.reading import read_gateway
 from art_compliance.subject.observations import Refused
 from art_compliance.subject.opening import open_subject
 from art_sdk import AnthropicAdapter, ErrorEvent, PromptTranslationFailed, TokenEvent

@@ -28,7 +28,7 @@ from art_sdk import OpenAIAdapter
 
 HELLO = [{"role": "user", "content": "hello"}]
 OPTIONS = {"thread_id": "t"}
-ORDER = Order(make=OpenAIAdapter, name="openai", requested=None, access=None, url="http://127.0.0.1:9")
+ORDER = Order(make=OpenAIAdapter, name="openai", requested=None, access=None, formats={}, url="http://127.0.0.1:9")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,8 @@ def channel() -> Iterator[Channel]:
 def job(make: Any, **more: Any) -> dict[str, Any]:
     factory = base64.b64encode(pickle.dumps(make)).decode()
     known = {"path": sys.path, "factory": factory, "access": None, "name": "it", "requested": None}
-    return {**known, "url": ORDER.url, "limit": 5.0, **more}
+    formats = [{"name": "openai-chat", "model": "gpt-5.2"}]
+    return {**known, "url": ORDER.url, "formats": formats, "limit": 5.0, **more}
 
 
 def asked(channel: Channel, message: Any) -> dict[str, Any]:
@@ -142,10 +143,10 @@ def test_a_factory_that_cannot_be_imported_says_so(channel: Channel):
 
 def test_only_a_factory_that_has_a_name_runs_in_another_process(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(NoProcess, match="its factory cannot be pickled"):
-        Far(Order(make=lambda **_: None, name="x", requested=None, access=None, url=""))
+        Far(Order(make=lambda **_: None, name="x", requested=None, access=None, formats={}, url=""))
     monkeypatch.setattr(Talks, "__module__", "__main__")
     with pytest.raises(NoProcess, match="defined in the main program"):
-        Far(Order(make=Talks, name="x", requested=None, access=None, url=""))
+        Far(Order(make=Talks, name="x", requested=None, access=None, formats={}, url=""))
 
 
 STUCK = """
@@ -209,3 +210,15 @@ def test_an_adapter_that_its_own_process_cannot_make_is_a_harness_error():
         open_subject(int, name="x", isolated=True),
     ):
         pass
+
+
+def test_the_process_of_an_adapter_imports_nothing_of_the_judges():
+    program = "import sys, art_compliance.subject.serving; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True)
+    judges = (
+        "art_compliance.dialects",
+        "art_compliance.judging",
+        "art_compliance.comparison",
+        "art_compliance.provider",
+    )
+    assert [one for one in ran.stdout.split() if one.startswith(judges)] == []

@@ -9,7 +9,7 @@ from art_compliance.dialects import find_dialect
 from art_compliance.examining.examination import Server
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import TEST_KEY, require_key
-from art_compliance.subject.gateways import read_headers, require_capabilities
+from art_compliance.subject.gateways.reading import read_headers, require_capabilities
 
 
 def require_alone(**others: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from art_compliance.findings import HarnessError
-from art_compliance.subject.gateways import make_gateway
+from art_compliance.subject.gateways.reading import make_gateway
 
 _OF_BOTH: Final = {"speaks", "without", "header"}
 """Options that `--endpoint` has, too."""

@@ -22,7 +22,7 @@ from art_compliance.findings import Finding, HarnessError, Problem
 from art_compliance.quoting import shorten
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.access import TEST_KEY
-from art_compliance.subject.gateways import reference
+from art_compliance.subject.gateways.reading import reference
 from art_sdk import ARTError, BaseAdapter
 
 MOST_HANGING: Final = 3

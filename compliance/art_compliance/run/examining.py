@@ -17,7 +17,7 @@ from art_compliance.run.report import ENDPOINT, Adapter, Report, make_report
 from art_compliance.run.requirement_sets import Counting, set_in_force
 from art_compliance.run.rerun import Rerun
 from art_compliance.run.results import Result
-from art_compliance.subject.gateways import reference
+from art_compliance.subject.gateways.reading import reference
 
 _MOST: Final = 3
 """Exchanges that the findings of one law show."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -34,10 +36,17 @@ def _digest_of_fixtures() -> str:
 
 
 def _digest(root: Path) -> str:
-    files = {path.relative_to(root): path for path in root.rglob("*") if path.is_file()}
-    digests = {
-        name.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for name, path in files.items()
-        if not any(part.startswith(".") for part in name.parts)
-    }
+    digests = {name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for name, path in _files(root)}
     return f"sha256:{hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()}"
+
+
+def _files(folder: str | Path, within: str = "") -> Iterator[tuple[str, str]]:
+    """Name and path of each file that is not hidden. There are thousands: with `Path.rglob` it takes twice as long."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, f"{within}{entry.name}/")
+            elif entry.is_file():
+                yield f"{within}{entry.name}", entry.path

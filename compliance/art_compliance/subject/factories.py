@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.bridged import Bridge
-from art_compliance.subject.gateways import Gateway, is_gateway, read_gateway
+from art_compliance.subject.gateways import Gateway, is_gateway
 from art_compliance.subject.imports import explain_import, hint_at_attribute, hint_at_known, hint_at_name
 from art_compliance.subject.places import describe_error
 from art_sdk import BUILT_IN
@@ -41,7 +41,7 @@ def place_of(name: str) -> str:
 def find_factory(name: str) -> Factory:
     """The factory of that name. Raises HarnessError if it cannot be found, imported or called."""
     if is_gateway(name):
-        return read_gateway(name)
+        return _read_gateway(name)
     if is_command(name):
         return Bridge(split_command(name))
     target = place_of(name)
@@ -89,8 +89,14 @@ def split_command(name: str) -> list[str]:
 def gateway_of(make: Factory) -> Gateway | None:
     """The gateway that a factory makes clients of, or None. Nothing is imported for it."""
     if isinstance(make, Named):
-        return read_gateway(make.name) if is_gateway(make.name) else None
+        return _read_gateway(make.name) if is_gateway(make.name) else None
     return make if isinstance(make, Gateway) else None
+
+
+def _read_gateway(name: str) -> Gateway:
+    """Imports what the suite knows of formats only for a gateway: the process of another adapter needs none of it."""
+    found: Gateway = importlib.import_module("art_compliance.subject.gateways.reading").read_gateway(name)
+    return found
 
 
 def name_of(make: Factory) -> str:

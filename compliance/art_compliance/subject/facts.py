@@ -6,11 +6,11 @@ from typing import Any, Final, cast
 
 from msgspec import Struct
 
-from art_compliance.dialects import Dialect
 from art_compliance.subject.bridged import BridgedAdapter
 from art_compliance.subject.declarations import Declarations, read_declarations
 from art_compliance.subject.factories import name_of
-from art_compliance.subject.gateways import GatewayClient
+from art_compliance.subject.formats import Format
+from art_compliance.subject.gateways import Gateway
 from art_compliance.subject.making import Order, provider_name
 from art_sdk import BaseAdapter
 
@@ -38,17 +38,17 @@ class Facts(Struct, frozen=True, kw_only=True):
     speaks: str | None = None
 
 
-def facts_of(adapter: Any, order: Order, dialect: Dialect | None) -> Facts:
+def facts_of(adapter: Any, order: Order, spoken: Format | None) -> Facts:
     """What an adapter that was made says of itself, and what its class has."""
     named = provider_name(adapter, order)
     return Facts(
         factory_name=name_of(order.make),
         class_name=name_of(cast("type[object]", type(adapter))),
-        dialect=None if dialect is None else dialect.name,
+        dialect=None if spoken is None else spoken.name,
         provider_name=named if isinstance(named, str) else None,
         declarations=read_declarations(adapter, order.name),
         methods=frozenset(one for one in METHODS if callable(getattr(adapter, one, None))),
         takes_types=isinstance(adapter, BaseAdapter),
         bridged=adapter.title if isinstance(adapter, BridgedAdapter) else None,
-        speaks=adapter.speaks if isinstance(adapter, GatewayClient) else None,
+        speaks=order.make.speaks if isinstance(order.make, Gateway) else None,
     )

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from art_compliance.dialects import DIALECTS, Dialect, find_dialect
 from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.access import TEST_KEY, Access
 from art_compliance.subject.deadlines import LIMIT, Stopped, run_bounded
 from art_compliance.subject.factories import Factory, with_article
+from art_compliance.subject.formats import Format
 from art_compliance.subject.places import describe_error, place_of
 
 
 class Order(Struct, frozen=True, kw_only=True):
     """Which adapter to make: `url` is the loopback provider's, `requested` overrides the dialect that it declares.
 
-    `limit` is the seconds that a translation or a call may take.
+    `formats` are all that the suite knows, by the names of their dialects.
+    `limit` is the seconds that a translation or a call may take, `hash_seed` the PYTHONHASHSEED of its own process.
     """
 
     make: Factory
@@ -29,35 +30,37 @@ class Order(Struct, frozen=True, kw_only=True):
     requested: str | None
     access: Access | None
     url: str
+    formats: Mapping[str, Format]
     limit: float = LIMIT
+    hash_seed: str | None = None
 
     def error(self, what: str) -> HarnessError:
         """An error about this adapter."""
         return HarnessError(f"{self.name}: {what}")
 
 
-def find_dialect_of(order: Order, adapter: Any) -> Dialect | None:
-    """The requested dialect, which must be known, or the declared one, which may be the adapter's own."""
+def find_format_of(order: Order, adapter: Any) -> Format | None:
+    """The format of the requested dialect, or of the declared one, which may be the adapter's own."""
     if order.requested is not None:
-        return find_dialect(order.requested)
+        return order.formats[order.requested]
     declared = getattr(adapter, "dialect", None)
     if declared is None:
         return None
-    if declared in DIALECTS:
-        return DIALECTS[declared]
-    near = get_close_matches(str(declared), DIALECTS, n=1)
+    if declared in order.formats:
+        return order.formats[declared]
+    near = get_close_matches(str(declared), order.formats, n=1)
     if near or not isinstance(declared, str):
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise order.error(f"its dialect is {declared!r}, which the suite does not know{hint}")
     return None
 
 
-def make_adapter(order: Order, dialect: Dialect | None) -> Any:
+def make_adapter(order: Order, dialect: Format | None) -> Any:
     """What the factory makes for the suite's own provider, or for the real one. Raises HarnessError."""
     if not callable(order.make):
         given = "nothing (None)" if order.make is None else with_article(order.make)
         raise order.error(f"{given} is not a factory; give the adapter's class or a function")
-    base_url = order.url + ("" if dialect is None else dialect.service.base_path)
+    base_url = order.url + ("" if dialect is None else dialect.base_path)
     own = order.access or Access(key=TEST_KEY, base_url=base_url)
     try:
         model = own.model or _model(order, dialect)
@@ -117,10 +120,10 @@ def _short(signature: inspect.Signature) -> str:
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 
-def _model(order: Order, dialect: Dialect | None) -> str | None:
+def _model(order: Order, dialect: Format | None) -> str | None:
     """A model for an adapter whose class says that it has no default; it cannot be made without one."""
     has_none = getattr(order.make, "default_model", None) == ""
-    return dialect.answers.models.names[0] if has_none and dialect is not None and order.access is None else None
+    return dialect.model if has_none and dialect is not None and order.access is None else None
 
 
 def provider_name(adapter: Any, order: Order) -> Any:

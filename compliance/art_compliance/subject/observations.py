@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from art_compliance.provider.receiving import Request
 from art_compliance.quoting import show
 from art_compliance.subject.bridged import RaisedThere
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.events import Answered, NoEvents, error_facts
 from art_compliance.subject.places import describe_error, last_place_of
 from art_sdk import ARTError
+
+if TYPE_CHECKING:
+    from art_compliance.provider.receiving import Request
 
 
 class Sent(Struct, frozen=True):

@@ -8,11 +8,13 @@ from typing import Final
 
 import anyio.from_thread
 
+from art_compliance.dialects import DIALECTS, find_dialect
 from art_compliance.findings import HarnessError
 from art_compliance.provider import LoopbackProvider
 from art_compliance.subject.access import TEST_KEY, Access
 from art_compliance.subject.deadlines import LIMIT, end_idle
 from art_compliance.subject.factories import Factory, gateway_of
+from art_compliance.subject.formats import Format
 from art_compliance.subject.making import Order
 from art_compliance.subject.packing import NoProcess
 from art_compliance.subject.process import Far
@@ -35,17 +37,21 @@ def open_subject(
     access: Access | None = None,
     isolated: bool = False,
     limit: float | None = None,
+    hash_seed: str | None = None,
 ) -> Generator[Subject]:
     """The adapter that the factory makes, ready to be called until the block ends.
 
     Calls go to the loopback provider; with `access` they go to the real one. `dialect` overrides what the adapter
     declares. With `isolated` the adapter runs in its own process, or, where it cannot be made in one, in this
-    process: `Subject.in_process` says why. `limit` is the seconds that a call may take. Raises HarnessError if the
+    process: `Subject.in_process` says why. `limit` is the seconds that a call may take, and
+    `hash_seed` the PYTHONHASHSEED of that process. Raises HarnessError if the
     adapter cannot be made, inspected or closed.
     """
     gateway = gateway_of(make)
     if gateway is not None and access is not None:
         raise HarnessError(f"{name}: a gateway calls the provider of its own settings, not the real one")
+    if dialect is not None:
+        find_dialect(dialect)
     with LoopbackProvider(port=0 if gateway is None else gateway.port) as server, ExitStack() as stack:
         stack.callback(end_idle)
         order = Order(
@@ -54,7 +60,9 @@ def open_subject(
             requested=dialect,
             access=access,
             url=server.url,
+            formats=known_formats(),
             limit=limit or (LIMIT_APART if isolated else LIMIT),
+            hash_seed=hash_seed,
         )
         reach, in_process = _reach(order, stack, isolated=isolated)
         subject = Subject(
@@ -71,6 +79,19 @@ def open_subject(
             yield subject
         finally:
             reach.close()
+
+
+def known_formats() -> dict[str, Format]:
+    """Every format that the suite knows, by the name of its dialect."""
+    return {
+        name: Format(
+            name=name,
+            base_path=one.service.base_path,
+            version_header=one.service.access.version_header or "",
+            model=one.answers.models.names[0],
+        )
+        for name, one in DIALECTS.items()
+    }
 
 
 def _reach(order: Order, stack: ExitStack, *, isolated: bool) -> tuple[Reach, str | None]:

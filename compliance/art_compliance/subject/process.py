@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -57,7 +58,7 @@ class Far:
         self._lock = threading.Lock()
         self._order = order
         self.stops: list[str] = []
-        self._process = _Process(self._job)
+        self._process = self._start()
         try:
             self.facts = self._opened()
         except (Stopped, Closed) as error:
@@ -86,11 +87,15 @@ class Far:
             self.stops.append(why)
         return found
 
+    def _start(self) -> _Process:
+        seed = self._order.hash_seed
+        return _Process(self._job, {} if seed is None else {"PYTHONHASHSEED": seed})
+
     def _start_again(self) -> None:
         """Makes the adapter in a new process if its own has ended. Raises Stopped and Closed if that fails."""
         if self._process.is_alive:
             return
-        self._process = _Process(self._job)
+        self._process = self._start()
         try:
             self._opened()
         except HarnessError as error:
@@ -154,6 +159,7 @@ def _job_of(order: Order) -> dict[str, Any]:
         "requested": order.requested,
         "access": access,
         "url": order.url,
+        "formats": [msgspec.structs.asdict(one) for one in order.formats.values()],
         "limit": order.limit,
     }
 
@@ -171,7 +177,8 @@ _COUNTED_EVERY: Final = 1.0
 class _Process:
     """One process. It leads its own group, so that what it starts can be ended with it."""
 
-    def __init__(self, job: dict[str, Any]) -> None:
+    def __init__(self, job: dict[str, Any], settings: Mapping[str, str]) -> None:
+        """`settings` are added to the environment."""
         own, other = socket.socketpair()
         self._socket = own
         self._deadline = time.monotonic() + START
@@ -187,6 +194,7 @@ class _Process:
                 stderr=self._said,
                 pass_fds=(number,),
                 start_new_session=True,
+                env={**os.environ, **settings},
             )
         self._channel = Channel(own, self._look)
         self.is_alive = True

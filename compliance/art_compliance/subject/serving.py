@@ -22,6 +22,7 @@ import msgspec
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.subject.access import Access
 from art_compliance.subject.deadlines import run_here
+from art_compliance.subject.formats import Format
 from art_compliance.subject.host.host import Host, make_host
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
@@ -80,7 +81,8 @@ def _open(channel: Channel, portal: anyio.from_thread.BlockingPortal, printed: P
             raise CannotDo(f"its factory cannot be imported by another process: {describe_error(error)}") from error
         access = None if job["access"] is None else Access(**job["access"])
         known = {name: job[name] for name in ("name", "requested", "url", "limit")}
-        order = Order(make=factory, access=access, **known)
+        formats = {one["name"]: Format(**one) for one in job["formats"]}
+        order = Order(make=factory, access=access, formats=formats, **known)
         made.append(make_host(order, portal, run_here))
         return msgspec.to_builtins(made[0].facts)
 

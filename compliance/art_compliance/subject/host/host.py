@@ -27,7 +27,7 @@ from art_compliance.subject.host.siblings import Asking, Made, Runner, Siblings,
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable
-from art_compliance.subject.making import Order, find_dialect_of, make_adapter, require_adapter
+from art_compliance.subject.making import Order, find_format_of, make_adapter, require_adapter
 from art_compliance.subject.observations import Called, Crashed, Observation, Refused, Reply, Sent, observe_error
 from art_compliance.subject.places import describe_error
 from art_sdk import BaseAdapter, HttpRequest, parse_options, parse_prompt
@@ -45,11 +45,10 @@ class Host(Siblings, Watch):
         """`surroundings` are as they were before the adapter was made."""
         Siblings.__init__(self, made)
         Watch.__init__(self, surroundings)
-        dialect = made.dialect
         self._caller = Caller(made.adapter, made.portal, made.order.limit, made.run)
         self._kept: list[tuple[Any, dict[str, Any]]] = []
-        self._version_header = (dialect and dialect.service.access.version_header) or ""
-        self.facts = facts_of(made.adapter, made.order, dialect)
+        self._version_header = "" if made.format is None else made.format.version_header
+        self.facts = facts_of(made.adapter, made.order, made.format)
 
     def translate(self, prompt: Any, options: Any) -> Observation:
         """The payload that `translate` returns, with the URL that it would go to, if known."""
@@ -235,12 +234,12 @@ def make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runne
 
 def _make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runner) -> Host:
     surroundings = look_around()
-    dialect = find_dialect_of(order, order.make)
-    adapter = make_adapter(order, dialect)
-    if dialect is None:
-        dialect = find_dialect_of(order, adapter)
-        if dialect is not None:
+    spoken = find_format_of(order, order.make)
+    adapter = make_adapter(order, spoken)
+    if spoken is None:
+        spoken = find_format_of(order, adapter)
+        if spoken is not None:
             close_adapter(adapter, order, portal)
-            adapter = make_adapter(order, dialect)
+            adapter = make_adapter(order, spoken)
     require_adapter(order, adapter)
-    return Host(Made(adapter, order, dialect, portal, run), surroundings)
+    return Host(Made(adapter, order, spoken, portal, run), surroundings)

@@ -9,11 +9,11 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from art_compliance.dialects import Dialect
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
 from art_compliance.subject.deadlines import TimedOut, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered
+from art_compliance.subject.formats import Format
 from art_compliance.subject.host.calling import Caller, close_in_own_loop, read_in_own_loop
 from art_compliance.subject.host.environment import environment_with
 from art_compliance.subject.host.interrupting import CannotDo
@@ -33,11 +33,11 @@ Runner = Callable[[Callable[[], Any], float], Any]
 
 
 class Made(NamedTuple):
-    """An adapter that was made, of what order and dialect, and what runs its calls."""
+    """An adapter that was made, of what order and format, and what runs its calls."""
 
     adapter: Any
     order: Order
-    dialect: Dialect | None
+    format: Format | None
     portal: anyio.from_thread.BlockingPortal
     run: Runner
 
@@ -47,7 +47,7 @@ class Siblings:
 
     def __init__(self, made: Made) -> None:
         self.adapter, self._order, _, self._portal, self._run = made
-        self._base_path = "" if made.dialect is None else made.dialect.service.base_path
+        self._base_path = "" if made.format is None else made.format.base_path
         self._environment = ExitStack()
         self._another: Any = None
 

@@ -48,9 +48,11 @@ def refusal_of(number: int) -> str:
     return f"The question number {number} was refused, and no other than {number}."
 
 
-def calls_of(number: int) -> list[dict[str, Any]]:
-    names = [f"call_{number}_{side}" for side in ("one", "two")]
-    return [call_of(name, arguments=f'{{"at": "{name}"}}') for name in names]
+def calls_of(number: int, *, odd: bool = False) -> list[dict[str, Any]]:
+    """The calls of an answer: of tools with names that providers reject, where the adapter renames them."""
+    own = f"{'./'[number % 2]}{number // 10}" if odd else f"_{number}"
+    names = [f"look{own}", f"listen{own}"]
+    return [call_of(f"call_{number}_{at}", name, f'{{"at_{number}": "place {at}"}}') for at, name in enumerate(names)]
 
 
 def answering(give: Callable[[int], Any] = lambda _: None, **more: Any) -> Any:
@@ -99,14 +101,18 @@ def test_each_call_is_answered_by_its_number_one_in_five_by_calls_and_one_in_ten
             errors[number] = failed[0]
         return events
 
-    assert messages_of(AT_ONCE, spoiled(lambda adapter: change_events(adapter, note), make)) == []
+    def spoil(adapter: Any) -> None:
+        change_events(adapter, note)
+        adapter.call_sync = adapter.complete = adapter.complete_sync = None
+
+    assert messages_of(AT_ONCE, spoiled(spoil, make)) == []
     assert sorted(errors) == list(range(9, 200, 10))
     refused = {number for number, error in errors.items() if error["status"] == 400}
     assert refused == {number for number in errors if make is Unstreamed or number % 20 == 19}
     assert all(errors[number]["provider_message"] == refusal_of(number) for number in range(19, 200, 20))
     good = {number: end["message"] for number, end in ends.items() if number not in errors}
     called = {number: message["tool_calls"] for number, message in good.items() if message.get("tool_calls")}
-    assert called == {number: calls_of(number) for number in range(2, 200, 5)}
+    assert called == {number: calls_of(number, odd=True) for number in range(2, 200, 5)}
     said = {number: message["content"] for number, message in good.items() if number not in called}
     assert said == {number: text_of(number) for number in range(200) if number % 10 != 9 and number % 5 != 2}
 
@@ -147,9 +153,9 @@ class Cannot(Exception):
         (3, failure_events(text_of(3), message="late"), "late"),
         (3, [*answer_events(text_of(3))[:-1], {**answer_events(text_of(3))[-1], **OTHER}], '"session-4"'),
         (7, answer_events(None, calls=calls_of(7), finish="tool_calls"), None),
-        (7, answer_events(None, calls=calls_of(12), finish="tool_calls"), "its calls have the arguments"),
-        (7, answer_events(None, calls=calls_of(7)[:1], finish="tool_calls"), "its calls have the arguments"),
-        (7, answer_events(text_of(7)), "its calls have the arguments []"),
+        (7, answer_events(None, calls=calls_of(12), finish="tool_calls"), "its calls are [["),
+        (7, answer_events(None, calls=calls_of(7)[:1], finish="tool_calls"), "its calls are [["),
+        (7, answer_events(text_of(7)), "its calls are [] instead of"),
         (7, failure_events(message="gone"), "an ERROR event: gone"),
         (7, OSError("no line"), "OSError: no line"),
         (9, failure_events(message="no"), None),
@@ -189,19 +195,19 @@ class Keeps:
 @pytest.mark.parametrize(
     ("size", "until", "is_found", "calls"),
     [
-        (0, 0, False, 30 + 40),
-        (100, 10**6, False, 30 + 40),
-        (600, 10**6, True, 30 + 15 * 40 + 1),  # one more shows what the finding was made on
-        (600, 30, False, 30 + 40),
-        (600, 30 + 40, False, 30 + 2 * 40),
-        (600, 30 + 14 * 40, False, 30 + 15 * 40),
+        (0, 0, False, 24 + 20),
+        (100, 10**6, False, 24 + 20),
+        (600, 10**6, True, 24 + 15 * 20 + 1),  # one more shows what the finding was made on
+        (600, 24, False, 24 + 20),
+        (600, 24 + 20, False, 24 + 2 * 20),
+        (600, 24 + 14 * 20, False, 24 + 15 * 20),
     ],
     ids=["nothing", "little", "much", "while it warms up", "once", "fourteen times"],
 )
 def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: int, is_found: bool, calls: int):  # noqa: FBT001
     keeps = Keeps()
     found = messages_of(FLAT, scripted(lambda *_: keeps.call(size, until)))
-    assert_each_has(found, ["bytes behind, measured over 40 calls"] if is_found else [])
+    assert_each_has(found, ["bytes behind, measured over 20 calls"] if is_found else [])
     assert all(600 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 900 for one in found)
     assert keeps.calls == calls
 

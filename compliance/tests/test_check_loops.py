@@ -83,7 +83,7 @@ def test_the_first_call_that_is_not_served_is_named():
         adapter.call = call
 
     assert_each_has(
-        bound(one_loop)[:1], ["event loop 3 of 4, one after the other, with a new adapter: it raised RuntimeError"]
+        bound(one_loop)[:1], ["event loop 5 of 8, one after the other, with a new adapter: it raised RuntimeError"]
     )
 
 
@@ -104,7 +104,8 @@ def test_a_first_call_at_the_same_time_as_another_is_tried():
         adapter.call = call
 
     [message] = bound(one_thread)
-    assert "of 4, at the same time, with a new adapter: it raised OSError: busy" in message
+    assert "of 8, at the same time, with a new adapter" in message
+    assert "it raised OSError: busy" in message
 
 
 @pytest.mark.parametrize(

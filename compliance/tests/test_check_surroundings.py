@@ -101,17 +101,17 @@ def test_where_else_a_call_goes_is_found(act: Callable[[], object], words: list[
 
 @pytest.mark.parametrize("mode", ["w", "a", "r+", "x"])
 def test_a_file_that_a_call_writes_is_found(tmp_path: Path, mode: str):
-    names = iter(range(9))
+    names = iter(range(99))
 
     def write() -> None:
-        path = tmp_path / f"calls-{next(names)}.log"
+        path = tmp_path / f"calls-{next(names):02}.log"
         if mode == "r+":
             path.touch()
         with path.open(mode, encoding="utf-8") as file:
             file.write("called")
 
     found = messages_of(CONNECTS, acting(write))
-    assert_each_has(found, ["calls-0.log", "calls-1.log", "calls-2.log"])
+    assert_each_has(found, ["calls-00.log", "calls-01.log", "calls-02.log"])
 
 
 @pytest.mark.parametrize("check", [STATE, CONNECTS])

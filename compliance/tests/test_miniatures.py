@@ -155,8 +155,9 @@ def test_a_miniature_is_caught_by_the_checks_that_it_names(
 
 OF_THIS_RUN: Final = re.compile(
     rf'{MADE_UP.pattern}|((?<=_ms is )|(?<=_ms only ))-?[\d.]+|(?<="){re.escape(gettempdir())}[^"]*'
+    rf"|{re.escape(str(data_folder('cassettes').parent))}"
 )
-"""Also times in fields of METADATA, and files of this run."""
+"""Also times in fields of METADATA, files of this run, and where the project lies."""
 
 
 def said_of(found: Caught) -> dict[str, list[str]]:

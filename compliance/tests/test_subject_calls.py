@@ -125,7 +125,7 @@ def greet(asked: Asked) -> Response:
 def test_concurrent_calls_that_hang_share_one_time_limit():
     with open_subject(EndlessCall, name="endless") as subject:
         began = time.monotonic()
-        replies = subject.call_together([(HELLO, OPTIONS)] * 5, greet, seconds=2)
+        replies = subject.call_together([(HELLO, OPTIONS, "call")] * 5, greet, seconds=2)
         took = time.monotonic() - began
     assert {str(one) for one in replies} == {"it did not return within 2 s"}
     assert took < 9  # one after the other would take 10 s

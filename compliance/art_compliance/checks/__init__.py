@@ -8,7 +8,16 @@ from typing import Final
 from art_compliance.checks import addressing, agent, choices, forms, live, payload, preflight, reported, times, wire
 from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import agreement, connecting, errors, retries, time_limits
-from art_compliance.checks.load import concurrency, conversations, earlier, isolation, leftovers, loops, surroundings
+from art_compliance.checks.load import (
+    concurrency,
+    conversations,
+    earlier,
+    isolation,
+    leftovers,
+    loops,
+    memory,
+    surroundings,
+)
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
@@ -63,6 +72,7 @@ _MODULES: Final = (
     connecting,
     agent,
     concurrency,
+    memory,
     loops,
     isolation,
     conversations,

@@ -110,10 +110,10 @@ REFUSALS: Final = 8
 CLOSED_CALLS: Final = 60
 """calls in a row that are closed midway"""
 
-CALLS_BEFORE_MEMORY: Final = 15
+CALLS_BEFORE_MEMORY: Final = 12
 """calls before memory is measured, twice"""
 
-CALLS_PER_MEASURE: Final = 40
+CALLS_PER_MEASURE: Final = 20
 """calls in a row of which the memory is measured"""
 
 MEMORY_ROUNDS: Final = 15
@@ -121,6 +121,18 @@ MEMORY_ROUNDS: Final = 15
 
 BYTES_A_CALL: Final = 300
 """bytes that may stay of a call; an adapter that keeps the events of its calls leaves some thousands"""
+
+ADAPTERS_BEFORE_MEMORY: Final = 2
+"""adapters made, called and closed before the memory that they leave is measured"""
+
+ADAPTERS_PER_MEASURE: Final = 4
+"""adapters in a row of which the memory is measured"""
+
+ADAPTER_ROUNDS: Final = 40
+"""measures, at most: a cache of functions keeps 128 of what they made; where nothing is left, the first is the last"""
+
+BYTES_AN_ADAPTER: Final = 1000
+"""bytes that may stay of an adapter; one that is kept has some thousands"""
 
 USES_BEFORE_LEFTOVERS: Final = 6
 """calls, and adapters made and closed, before what they leave behind is counted"""

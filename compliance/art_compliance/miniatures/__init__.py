@@ -35,6 +35,7 @@ from art_compliance.miniatures import (
     surroundings,
     times,
     usual,
+    ways,
     wire,
 )
 from art_compliance.miniatures.base import Miniature
@@ -71,6 +72,7 @@ _MODULES: Final = (
     times,
     methods,
     replay,
+    ways,
 )
 
 MINIATURES: Final[tuple[Miniature, ...]] = tuple(

@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 from art_compliance.miniatures.base import miniature
 
 
-def _before_each_call(adapter: Any, act: Callable[[], object]) -> None:
+def before_each_call(adapter: Any, act: Callable[[], object]) -> None:
+    """The adapter does something before each `call`."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
@@ -30,14 +31,14 @@ def _before_each_call(adapter: Any, act: Callable[[], object]) -> None:
 @miniature("load.process-state-is-unchanged")
 def seeds_the_random_numbers(adapter: Any) -> None:
     """Each call sets the seed of Python's random numbers."""
-    _before_each_call(adapter, lambda: random.seed(7))
+    before_each_call(adapter, lambda: random.seed(7))
 
 
 @miniature("load.process-state-is-unchanged", around=("openai",))
 def sets_a_timeout_for_all_sockets(adapter: Any) -> None:
     """Each call sets socket's default timeout, to another value than the one before."""
     default = socket.getdefaulttimeout()
-    _before_each_call(adapter, lambda: socket.setdefaulttimeout(600.0))
+    before_each_call(adapter, lambda: socket.setdefaulttimeout(600.0))
     _put_back_when_closed(adapter, lambda: socket.setdefaulttimeout(default))
 
 
@@ -46,7 +47,7 @@ def sets_up_logging(adapter: Any) -> None:
     """Each call sets the level of the root logger."""
     root = logging.getLogger()
     level = root.level
-    _before_each_call(adapter, lambda: root.setLevel(logging.ERROR))
+    before_each_call(adapter, lambda: root.setLevel(logging.ERROR))
     _put_back_when_closed(adapter, lambda: root.setLevel(level))
 
 
@@ -89,7 +90,7 @@ def reports_to_a_collector(adapter: Any) -> None:
         with closing(socket.socket()) as connection, suppress(OSError):
             connection.connect(("127.0.0.1", 9))  # the port `discard`, where nobody listens
 
-    _before_each_call(adapter, report)
+    before_each_call(adapter, report)
 
 
 @miniature("load.calls-go-only-to-base-url", around=("openai",))
@@ -100,7 +101,7 @@ def keeps_a_log_of_its_calls(adapter: Any) -> None:
         with tempfile.NamedTemporaryFile("a", encoding="utf-8") as file:
             file.write("called")
 
-    _before_each_call(adapter, log)
+    before_each_call(adapter, log)
 
 
 @miniature("load.slow-calls-do-not-block-others")

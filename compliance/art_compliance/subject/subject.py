@@ -43,8 +43,11 @@ from art_compliance.subject.observations import (
 from art_compliance.subject.reaching import MOST_STOPS, Reach
 from art_sdk import BUILT_IN, ErrorCode
 
-CallOnce = Callable[[list[dict[str, Any]], dict[str, Any], Answerer], Reply]
-"""Calls an adapter with a prompt and options, answered by an answerer."""
+CallOnce = Callable[[str, list[dict[str, Any]], dict[str, Any], Answerer], Reply]
+"""Calls an adapter by a method with a prompt and options, answered by an answerer."""
+
+AskingBy = tuple[list[dict[str, Any]], dict[str, Any], str]
+"""Prompt and options of a call, and its method."""
 
 
 class Subject:
@@ -295,9 +298,7 @@ class Subject:
 
         return answer
 
-    def call_in_own_loops(
-        self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, at_once: bool
-    ) -> list[Reply]:
+    def call_in_own_loops(self, calls: Iterable[AskingBy], answerer: Answerer, *, at_once: bool) -> list[Reply]:
         """The replies of another adapter, made as this one was, to calls each in its own event loop.
 
         They run one after the other, or `at_once`, each on its own thread.
@@ -310,9 +311,9 @@ class Subject:
         """A second adapter with another key and a base URL with this path: calls it once per call."""
         self.attempt("open_another", key=key, path=path)
 
-        def call(prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
+        def call(method: str, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
             with self.answering(answerer):
-                reply: Reply = self.attempt("call_another", prompt=prompt, options=options)
+                reply: Reply = self.attempt("call_another", prompt=prompt, options=options, method=method)
             return reply
 
         try:
@@ -334,10 +335,8 @@ class Subject:
         """
         return self._use_for_each("translate_for", calls=list(calls), key=key, base_url=base_url)
 
-    def call_together(
-        self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], answerer: Answerer, *, seconds: float
-    ) -> list[Reply]:
-        """As `call`, for concurrent calls. A call that takes longer than `seconds` has crashed."""
+    def call_together(self, calls: Iterable[AskingBy], answerer: Answerer, *, seconds: float) -> list[Reply]:
+        """As `call_by`, for concurrent calls. A call that takes longer than `seconds` has crashed."""
         with self.answering(answerer):
             return self._use_for_each("call_together", calls=list(calls), seconds=seconds)
 

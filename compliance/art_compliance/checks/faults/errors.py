@@ -7,10 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
-from art_compliance.checks.faults.applying import ANSWER, Case, call, can_stream, cases, good, good_stream
+from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
 from art_compliance.checks.faults.growing import Shortened, grow
 from art_compliance.checks.faults.time_limits import wait
 from art_compliance.checks.limits import FAULTS_CLOSED_WITHIN, TOLERATED_AFTER_FAULTS
+from art_compliance.checks.load.everything import calls_with_everything, make
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
 from art_compliance.checks.replies import differences, error_of, why_unread, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for
@@ -124,15 +125,23 @@ def print_nothing(trial: Trial) -> Iterator[Problem]:
     if printed := trial.once(_run).printed.strip():
         first = printed.replace(TEST_KEY, "[the key]").partition("\n")[0]
         yield Problem(f"{len(printed.splitlines())} lines were printed, the first of them {shorten(first)}")
-    for warning in dict.fromkeys(_warnings_of_a_good_call(trial)):
+        return
+    captured = trial.once(_captured)
+    if printed := str(captured.get("printed", "")).strip():
+        first = printed.replace(TEST_KEY, "[the key]").partition("\n")[0]
+        yield Problem(f"good calls print {len(printed.splitlines())} lines, the first of them {shorten(first)}")
+    for warning in dict.fromkeys(captured.get("warned", ())):
         yield Problem(f"a good call warns: {shorten(warning.replace(TEST_KEY, '[the key]'))}")
 
 
-def _warnings_of_a_good_call(trial: Trial) -> list[str]:
+def _captured(trial: Trial) -> dict[str, Any]:
+    """What good calls with everything log, print and warn of."""
     trial.subject.attempt("capture")
-    trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=False), lambda asked: asked.answer(ANSWER))
+    for one in calls_with_everything(trial):
+        if not one.fails:
+            make(trial, one)
     captured: Any = trial.subject.attempt("captured")
-    return captured.get("warned", []) if is_object(captured) else []
+    return captured if is_object(captured) else {}
 
 
 @check(
@@ -171,7 +180,7 @@ def show_no_key(trial: Trial) -> Iterator[Problem]:
         shown: Any = reply.events if isinstance(reply, Answered) else str(reply)
         if any(TEST_KEY in str(leaf) for _, leaf in leaves(shown)):
             yield Problem(f"{case}: {'an event' if isinstance(reply, Answered) else 'the exception'} shows the key")
-    for line in run.logs.splitlines():
+    for line in (run.logs + str(trial.once(_captured).get("logged", ""))).splitlines():
         if TEST_KEY in line:
             hidden = line.replace(TEST_KEY, "[the key]")
             yield Problem(f"a log shows the key: {shorten(hidden)}")

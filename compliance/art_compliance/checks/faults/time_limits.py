@@ -68,7 +68,7 @@ def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
 
     with Lateness() as late:
         replies = trial.subject.call_together(
-            [([{"role": "user", "content": name}], _limited(trial, one)) for name, one in by_name.items()],
+            [([{"role": "user", "content": name}], _limited(trial, one), "call") for name, one in by_name.items()],
             answer,
             seconds=PATIENCE_WITH_LIMITS,
         )

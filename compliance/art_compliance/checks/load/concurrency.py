@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from itertools import count, islice
-from math import inf
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
-    BYTES_A_CALL,
     CALLS_AT_ONCE,
-    CALLS_BEFORE_MEMORY,
-    CALLS_PER_MEASURE,
-    MEMORY_ROUNDS,
     PATIENCE_WITH_MANY,
     SHOWN_OF_CALLS,
 )
-from art_compliance.checks.replies import missing_words
+from art_compliance.checks.load.ways import ask_number, methods_of
+from art_compliance.checks.replies import PROVIDER_ERROR, missing_words
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Drop, Pause, Response, Send, in_one_write
+from art_compliance.provider import Asked, Drop, Pause, Response, Send, answering_with
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Reply
+from art_compliance.subject.host.collecting import is_folded
+from art_compliance.subject.observations import Refused, Reply, Sent
 from art_sdk import FunctionCall, ToolCall
 
 
@@ -41,15 +36,22 @@ from art_sdk import FunctionCall, ToolCall
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
-    calls = [ask_number(trial, number) for number in range(CALLS_AT_ONCE)]
-    has_calls = "tools" in trial.subject.capabilities
-    answer = _echo_with_calls if has_calls else _echo_most
+    methods, tools = methods_of(trial), _own_tools(trial)
+    calls = [(*_ask(trial, number, tools), methods[number // 4 % len(methods)]) for number in range(CALLS_AT_ONCE)]
+
+    def answer(asked: Asked) -> Response:
+        number = _number_in(asked)
+        if tools is None or not _is_to_call(number):
+            return _echo_most(asked)
+        written = WrittenAnswer(tool_calls=_calls_of(number, tools), finish="tool_calls")
+        return trial.subject.with_sent_names(answering_with(written), calls[number][1])(asked)
+
     replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_MANY)
-    numbered = (
-        (number, _wrong_call(number, one) if has_calls and _is_to_call(number) else _wrong(number, one))
-        for number, one in enumerate(replies)
-    )
-    wrong = [fault.after(f"call {number}: ") for number, fault in numbered if fault is not None]
+    wrong: list[Problem] = []
+    for number, (reply, (_, _, method)) in enumerate(zip(replies, calls, strict=True)):
+        fault = _fault(number, reply, tools, method)
+        if fault is not None:
+            wrong.append(fault.after(f"call {number}{'' if method == 'call' else f', by {method}'}: "))
     yield from wrong[:SHOWN_OF_CALLS]
     if len(wrong) > SHOWN_OF_CALLS:
         is_contract = all(fault.finding_class == "contract" for fault in wrong)
@@ -61,18 +63,48 @@ _IDS: Final = ("thread_id", "trace_id", "session_id")
 _MARK: Final = re.compile(r"question number (\d+)\.")
 
 
-def ask_number(trial: Trial, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Prompt and options of a call with a number, three out of four of them streamed."""
-    streams = "streaming" in trial.subject.capabilities and number % 4
-    ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
-    prompt = [{"role": "user", "content": f"question number {number}."}]
-    return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}
+def _own_tools(trial: Trial) -> OwnTools | None:
+    """The tools of each call that is answered with calls; None where the adapter takes none.
+
+    For an adapter that renames tools, two calls' tools are easily sent under one name.
+    """
+    if "tools" not in trial.subject.capabilities:
+        return None
+    is_odd = "renames_tools" in trial.subject.repairs
+    odd = OwnTools(odd=True)
+    return odd if is_odd and isinstance(trial.observe(*_ask(trial, 2, odd)), Sent) else OwnTools(odd=False)
+
+
+class OwnTools(NamedTuple):
+    """How the tools of a call with a number are named: by that number, or in a way that providers reject."""
+
+    odd: bool
+
+    def of(self, number: int) -> list[dict[str, Any]]:
+        """Two tools, with schemas of their own."""
+        schema = {"type": "object", "properties": {f"at_{number}": {"type": "string"}}}
+        return [{"name": name, "description": f"For {number}.", "inputSchema": schema} for name in self.names(number)]
+
+    def names(self, number: int) -> list[str]:
+        """Their names."""
+        own = f"{'./'[number % 2]}{number // 10}" if self.odd else f"_{number}"
+        return [f"{verb}{own}" for verb in ("look", "listen")]
+
+
+def _ask(trial: Trial, number: int, tools: OwnTools | None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Prompt and options of a call with a number; with tools if it is answered with calls."""
+    prompt, options = ask_number(trial, number)
+    return prompt, options if tools is None or not _is_to_call(number) else {**options, "tools": tools.of(number)}
 
 
 def echo(asked: Asked) -> Response:
     """The answer to the number that the request has."""
+    return asked.answer(WrittenAnswer(content=answer_to(_number_in(asked))))
+
+
+def _number_in(asked: Asked) -> int:
     found = _MARK.search(str(asked.payload))
-    return asked.answer(WrittenAnswer(content=answer_to(int(found[1]) if found else -1)))
+    return int(found[1]) if found else -1
 
 
 def _is_to_fail(number: int) -> bool:
@@ -94,21 +126,17 @@ def _is_to_call(number: int) -> bool:
     return number % 5 == 2
 
 
-def _echo_with_calls(asked: Asked) -> Response:
-    found = _MARK.search(str(asked.payload))
-    if found is None or not _is_to_call(int(found[1])):
-        return _echo_most(asked)
-    return asked.answer(WrittenAnswer(tool_calls=_calls_of(int(found[1])), finish="tool_calls"))
-
-
-def _calls_of(number: int) -> tuple[ToolCall, ...]:
-    names = (f"call_{number}_{side}" for side in ("one", "two"))
-    return tuple(ToolCall(name, FunctionCall("look", f'{{"at": "{name}"}}')) for name in names)
+def _calls_of(number: int, tools: OwnTools) -> tuple[ToolCall, ...]:
+    """A call of each of its tools."""
+    names = enumerate(tools.names(number))
+    return tuple(
+        ToolCall(f"call_{number}_{at}", FunctionCall(name, f'{{"at_{number}": "place {at}"}}')) for at, name in names
+    )
 
 
 def _echo_most(asked: Asked) -> Response:
-    found = _MARK.search(str(asked.payload))
-    if found is None or not _is_to_fail(number := int(found[1])):
+    number = _number_in(asked)
+    if not _is_to_fail(number):
         return echo(asked)
     if not asked.wants_stream or _is_to_be_refused(number):
         return refusing(400, _words_to(number))(asked)
@@ -122,6 +150,25 @@ _BEGUN: Final = WrittenAnswer(content="This answer never comes to its end.")
 def answer_to(number: int) -> str:
     """The text of that answer."""
     return f"This is the answer to the question number {number}, and to no other question than {number}."
+
+
+def _fault(number: int, reply: Reply, tools: OwnTools | None, method: str) -> Problem | None:
+    """What is wrong with the reply to one of the calls."""
+    if tools is not None and _is_to_call(number):
+        return _wrong_call(number, reply, tools, method)
+    return _wrong_whole(number, reply) if is_folded(method) else _wrong(number, reply)
+
+
+def _wrong_whole(number: int, reply: Reply) -> Problem | None:
+    """As `_wrong`, of a method that gives a whole answer: it raises where another yields an ERROR."""
+    if isinstance(reply, Refused) and _is_to_fail(number) and reply.code == PROVIDER_ERROR:
+        words = {"message": reply.message, **reply.facts}
+        return next(missing_words(words, _words_to(number)), None) if _is_to_be_refused(number) else None
+    if not isinstance(reply, Answered):
+        return Problem(str(reply), finding_class="contract")
+    if _is_to_fail(number):
+        return Problem(f"it should have failed, but gave {show(reply.text)}")
+    return None if reply.text == answer_to(number) else Problem(f"its answer is {show(reply.text)}")
 
 
 def _wrong(number: int, reply: Reply) -> Problem | None:
@@ -139,23 +186,24 @@ def _wrong(number: int, reply: Reply) -> Problem | None:
     return _wrong_ids(number, reply)
 
 
-def _wrong_call(number: int, reply: Reply) -> Problem | None:
+def _wrong_call(number: int, reply: Reply, tools: OwnTools, method: str) -> Problem | None:
     """As `_wrong`, of an answer with calls: by their arguments, since some adapters make the ids anew."""
     if not isinstance(reply, Answered):
         return Problem(str(reply), finding_class="contract")
     if reply.error is not None:
         return Problem(f"an ERROR event: {reply.error.get('message')}", finding_class="contract")
-    wanted = [json.loads(call.function.arguments) for call in _calls_of(number)]
-    for calls in (reply.event_calls, reply.calls):
-        found = [_arguments_in(call) for call in calls]
+    own = [call.function for call in _calls_of(number, tools)]
+    wanted = [[one.name, json.loads(one.arguments)] for one in own]
+    for calls in (reply.calls,) if is_folded(method) else (reply.event_calls, reply.calls):
+        found = [_name_and_arguments(call) for call in calls]
         if found != wanted:
-            return Problem(f"its calls have the arguments {show(found)} instead of {show(wanted)}")
-    return _wrong_ids(number, reply)
+            return Problem(f"its calls are {show(found)} instead of {show(wanted)}")
+    return None if is_folded(method) else _wrong_ids(number, reply)
 
 
-def _arguments_in(call: dict[str, Any]) -> Any:
+def _name_and_arguments(call: dict[str, Any]) -> list[Any]:
     function: dict[str, Any] = call.get("function") or {}
-    return arguments_of(str(function.get("arguments")))
+    return [function.get("name"), arguments_of(str(function.get("arguments")))]
 
 
 def _wrong_ids(number: int, reply: Answered) -> Problem | None:
@@ -163,65 +211,3 @@ def _wrong_ids(number: int, reply: Answered) -> Problem | None:
     own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
     text = f"its events have the ids {show(sorted(ids - {own}))}"
     return None if ids == {own} else Problem(text, finding_class="contract")
-
-
-@check(
-    "load.memory-stays-flat",
-    clause="The adapter keeps no memory of finished calls.",
-    finding_class="contract",
-    requires=("dialect", "call", "python"),
-    once=True,
-)
-def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
-    """A service makes millions of calls."""
-    numbers = count()
-    _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
-    with _measuring(trial):
-        _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
-        grown = _least_left_by_a_call(trial, numbers)
-    if grown > BYTES_A_CALL:
-        yield Problem(f"each call leaves {grown:,.0f} bytes behind, measured over {CALLS_PER_MEASURE} calls in a row")
-
-
-def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
-    """Calls with prompts that never repeat; some fail."""
-    for number in islice(numbers, how_many):
-        trial.subject.call(*ask_number(trial, number), refusing(400) if number % 4 == 1 else _echo_at_once)
-
-
-def _echo_at_once(asked: Asked) -> Response:
-    """As `echo`, with the body in one write: that is cheap, and makes the same events."""
-    return in_one_write(echo(asked))
-
-
-def _least_left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:
-    """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing."""
-    grown = inf
-    for _ in range(MEMORY_ROUNDS):
-        grown = min(grown, _left_by_a_call(trial, numbers))
-        if grown <= BYTES_A_CALL:
-            break
-    return grown
-
-
-def _left_by_a_call(trial: Trial, numbers: Iterator[int]) -> float:
-    before = _traced(trial)
-    _call_many(trial, numbers, CALLS_PER_MEASURE)
-    return (_traced(trial) - before) / CALLS_PER_MEASURE
-
-
-def _traced(trial: Trial) -> int:
-    trial.subject.forget()
-    traced = trial.subject.attempt("traced")
-    return traced if isinstance(traced, int) else 0
-
-
-@contextmanager
-def _measuring(trial: Trial) -> Generator[None]:
-    """Has Python count what is allocated; leaves the counting on where it was on."""
-    was_on = trial.subject.attempt("trace_memory")
-    try:
-        yield
-    finally:
-        if was_on is False:
-            trial.subject.attempt("stop_tracing")

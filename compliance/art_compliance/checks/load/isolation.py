@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CLOSED_CALLS
-from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
+from art_compliance.checks.load.concurrency import answer_to, echo
+from art_compliance.checks.load.ways import ask_number, methods_of
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import STREAMS, whole_and_streamed
 from art_compliance.checks.trial import Trial
@@ -39,14 +40,21 @@ def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
     service = trial.dialect.service
     path = _OTHER_PATH + (service.base_path if service.foreign_base_path is None else service.foreign_base_path)
     before = trial.subject.request_count
+    methods = methods_of(trial)
     with trial.subject.opening_another(key=OTHER_KEY, path=path) as other:
-        for number, call in enumerate((trial.subject.call, other, trial.subject.call)):
-            call(*ask_number(trial, number), echo)
+        for method in methods:
+            for number, call in enumerate((trial.subject.call_by, other, trial.subject.call_by)):
+                call(method, *ask_number(trial, number), echo)
     requests = trial.subject.seen_since(before)
-    if len(requests) != len(_WANTED):
+    if len(requests) != len(_WANTED) * len(methods):
         raise NotApplicable("a call sends no request, or several: see translation.one-call-one-request")
-    for request, (which, key, path) in zip(requests, _WANTED, strict=True):
-        yield from (Problem(f"{which} {wrong}") for wrong in _strange(request, key, path))
+    for at, method in enumerate(methods):
+        by = "" if method == "call" else f"by {method}, "
+        seen = zip(requests[at * len(_WANTED) :], _WANTED, strict=False)
+        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in _strange(one, key, path)]
+        yield from map(Problem, wrong)
+        if wrong:  # by the next method, it is the same again
+            break
     if service.foreign_base_path is not None:
         yield from _misplaced(requests[0], requests[1], service)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import LEFTOVERS_CLOSED_WITHIN, TOLERATED_LEFTOVERS, USES_BEFORE_LEFTOVERS
-from art_compliance.checks.load.concurrency import ask_number, echo
+from art_compliance.checks.load.concurrency import echo
+from art_compliance.checks.load.everything import RichCall, calls_with_everything, make
+from art_compliance.checks.load.ways import ask_number, methods_of
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import HarnessError, Problem
 from art_compliance.subject.host.interrupting import CannotDo
@@ -23,14 +26,17 @@ from art_sdk.json_data import is_object
 )
 def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
     """A service that makes an adapter per customer runs out of them."""
-    for use, what in ((_call, "calls"), (_open_and_close, "adapters were made, called and closed")):
+    for use, what, each in (
+        (_call, "calls", len(methods_of(trial))),
+        (_open_and_close, "adapters were made, called and closed", 1),
+    ):
         try:
             left = _left_by(trial, use)
         except _NotClosed as error:
             yield Problem(f"closing an adapter failed: {error}")
             return
         for name, count in left.items():
-            yield Problem(f"after {USES_BEFORE_LEFTOVERS} {what} there are {count} more {name} than before")
+            yield Problem(f"after {USES_BEFORE_LEFTOVERS * each} {what} there are {count} more {name} than before")
     yield from _left_when_closed(trial)
 
 
@@ -65,8 +71,13 @@ def _growth(trial: Trial, use: Use) -> dict[str, int]:
 
 
 def _call(trial: Trial, many: int) -> bool:
+    """So many calls by each method, with whatever the adapter takes."""
+    by_method: defaultdict[str, list[RichCall]] = defaultdict(list)
+    for call in calls_with_everything(trial):
+        by_method[call.method].append(call)
     for number in range(many):
-        trial.subject.call(*ask_number(trial, number), echo)
+        for calls in by_method.values():
+            make(trial, calls[number % len(calls)])
     return True
 
 
@@ -75,7 +86,7 @@ def _open_and_close(trial: Trial, many: int) -> bool:
     calls = [ask_number(trial, number) for number in range(many)]
     with trial.subject.answering(echo):
         try:
-            failed = trial.subject.attempt("open_and_close", calls=calls)
+            failed = trial.subject.attempt("open_and_close", calls=calls, methods=methods_of(trial))
         except CannotDo:
             return False
     if isinstance(failed, str):

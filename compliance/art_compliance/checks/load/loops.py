@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SLOW_PAUSE
-from art_compliance.checks.load.concurrency import answer_to, ask_number, echo
+from art_compliance.checks.load.concurrency import answer_to, echo
+from art_compliance.checks.load.ways import ask_number, in_every_way, methods_of
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -19,28 +20,37 @@ from art_compliance.subject.observations import Reply
 
 @check(
     "load.every-loop-and-thread-works",
-    clause="An adapter works in successive event loops, in concurrent threads, and by `call_sync` inside a loop.",
+    clause="By every method an adapter works in successive event loops and concurrent threads, and by those without a "
+    "loop inside a loop.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,
 )
 def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
     """A script calls `asyncio.run` again and again; a server has many threads; a notebook has a loop that runs."""
-    calls = [ask_number(trial, number) for number in range(CALLS_IN_LOOPS)]
+    calls = in_every_way(trial, CALLS_IN_LOOPS)
     for how, at_once in (("event loop", False), ("thread", True)):
         replies = trial.subject.call_in_own_loops(calls, echo, at_once=at_once)
-        for number, reply in enumerate(replies):
+        for number, ((_, options, method), reply) in enumerate(zip(calls, replies, strict=True)):
             wrong = _wrong(number, reply)
             if wrong is not None:
                 where = "at the same time" if at_once else "one after the other"
-                yield Problem(f"{how} {number + 1} of {CALLS_IN_LOOPS}, {where}, with a new adapter: {wrong}")
+                way = f"with a new adapter{_by(method, streamed=bool(options.get('stream')))}"
+                yield Problem(f"{how} {number + 1} of {len(calls)}, {where}, {way}: {wrong}")
                 break
-    if "call_sync" in trial.subject.methods:
-        prompt, options = calls[0]
+    for number, (prompt, options, method) in enumerate(calls):
+        if not method.endswith("_sync"):
+            continue
         with trial.subject.answering(echo):
-            reply = trial.subject.attempt("call_in_running_loop", prompt=prompt, options=options, method="call_sync")
-        if (wrong := _wrong(0, reply)) is not None:
-            yield Problem(f"call_sync, in a thread whose event loop runs: {wrong}")
+            reply = trial.subject.attempt("call_in_running_loop", prompt=prompt, options=options, method=method)
+        if (wrong := _wrong(number, reply)) is not None:
+            kind = ", streamed" if options.get("stream") else ""
+            yield Problem(f"{method}, in a thread whose event loop runs{kind}: {wrong}")
+
+
+def _by(method: str, *, streamed: bool) -> str:
+    """The words for another method than `call`."""
+    return "" if method == "call" else f", by {method}{', streamed' if streamed else ''}"
 
 
 @check(
@@ -52,6 +62,17 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
 )
 def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
     """A stream may take minutes: a lock around the whole call makes all users wait for one."""
+    for method in methods_of(trial):
+        came = _times_of_requests(trial, method)
+        if all(later - earlier >= SLOW_PAUSE for earlier, later in pairwise(came)):
+            by = "" if method == "call" else f" by {method}"
+            took = f"{CALLS_IN_LOOPS} concurrent calls{by}, answered in {SLOW_PAUSE:g} s each, were sent one after"
+            yield Problem(f"{took} the other; run calls concurrently")
+            return
+
+
+def _times_of_requests(trial: Trial, method: str) -> list[float]:
+    """When each request of some concurrent calls came, which are answered slowly."""
     came: list[float] = []
 
     def answer(asked: Asked) -> Response:
@@ -60,16 +81,11 @@ def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
         first, *others = response.steps or (Send(response.body),)
         return Response(200, content_type=response.content_type, steps=(first, Pause(SLOW_PAUSE), *others))
 
-    replies = trial.subject.call_together(
-        [ask_number(trial, number) for number in range(CALLS_IN_LOOPS)],
-        answer,
-        seconds=PATIENCE_WITH_SLOW_CALLS,
-    )
+    calls = [(*ask_number(trial, number), method) for number in range(CALLS_IN_LOOPS)]
+    replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
     if any(_wrong(number, reply) for number, reply in enumerate(replies)) or len(came) != CALLS_IN_LOOPS:
         raise NotApplicable("concurrent calls fail: see load.calls-at-once-do-not-mix")
-    if all(later - earlier >= SLOW_PAUSE for earlier, later in pairwise(came)):
-        took = f"{CALLS_IN_LOOPS} concurrent calls, answered in {SLOW_PAUSE:g} s each, were sent one after the other"
-        yield Problem(f"{took}; run calls concurrently")
+    return came
 
 
 def _wrong(number: int, reply: Reply) -> str | None:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.load.concurrency import ask_number, echo
+from art_compliance.checks.limits import SHOWN_OF_A_PROMPT
+from art_compliance.checks.load.concurrency import echo
+from art_compliance.checks.load.everything import calls_with_everything, make
+from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.quoting import show
@@ -24,8 +26,7 @@ from art_sdk.json_data import is_array, is_object
 )
 def process_state_is_unchanged(trial: Trial) -> Iterator[Problem]:
     """The application owns logging, the environment, signal handlers and the seed of its random numbers."""
-    for number, answerer in enumerate((echo, echo, refusing(400))):
-        trial.subject.call(*ask_number(trial, number), answerer)
+    trial.once(_watched)
     changed = trial.subject.attempt("changed_surroundings")
     for name in changed if is_array(changed) else ():
         yield Problem(f"the adapter changed {name}, which belongs to the application")
@@ -48,15 +49,18 @@ _SEEDS: Final = (1, 2)
 )
 def calls_go_only_to_base_url(trial: Trial) -> Iterator[Problem]:
     """Prompts are private: telemetry and logs left over from debugging give them to others."""
-    trial.subject.attempt("watch")
-    for number, answerer in enumerate((echo, echo, refusing(400))):
-        trial.subject.call(*ask_number(trial, number), answerer)
-    seen: Any = trial.subject.attempt("watched")
-    if not is_object(seen):
-        return
+    seen = trial.once(_watched)
     own = urlsplit(trial.subject.base_url).netloc
-    for address in seen["connected"]:
-        if address != own:
-            yield Problem(f"a call connects to {show(address)}, which is not the host of base_url")
-    for path in seen["written"]:
+    for address in [one for one in seen["connected"] if one != own][:SHOWN_OF_A_PROMPT]:
+        yield Problem(f"a call connects to {show(address)}, which is not the host of base_url")
+    for path in seen["written"][:SHOWN_OF_A_PROMPT]:
         yield Problem(f"a call writes to the file {show(path)}")
+
+
+def _watched(trial: Trial) -> dict[str, list[str]]:
+    """Where calls with everything connected to, and what they wrote."""
+    trial.subject.attempt("watch")
+    for call in calls_with_everything(trial):
+        make(trial, call)
+    seen: Any = trial.subject.attempt("watched")
+    return seen if is_object(seen) else {"connected": [], "written": []}

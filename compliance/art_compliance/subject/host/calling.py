@@ -27,12 +27,16 @@ from art_compliance.subject.deadlines import (
 )
 from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.host.collecting import (
+    answered_whole,
     await_result,
     call_in_loop,
     collect,
+    collect_from,
     collect_in_loop,
     drain,
+    drain_from,
     is_async,
+    is_folded,
     keep_async,
 )
 from art_compliance.subject.host.interrupting import (
@@ -48,15 +52,16 @@ PATIENCE: Final = 300.0
 """Seconds that a call which was given up may go on blocking the event loop before the next one."""
 
 
-def read_in_own_loop(adapter: Any, prompt: Any, options: Any) -> Answered:
+def read_in_own_loop(adapter: Any, prompt: Any, options: Any, method: str = "call") -> Answered:
     """Every event of a call, read on this thread; if it is asynchronous, in an event loop that ends with it."""
+    call: Callable[..., Any] = getattr(adapter, method)
     try:
-        result = adapter.call(prompt, options)
+        result = call(prompt, options)
     except RuntimeError as error:
         if "event loop" not in str(error):
             raise
-        return asyncio.run(drain(await_result(call_in_loop(adapter.call, prompt, options))))
-    return asyncio.run(drain(result)) if is_async(result) else collect(result)
+        return asyncio.run(drain_from(await_result(call_in_loop(call, prompt, options)), method))
+    return asyncio.run(drain_from(result, method)) if is_async(result) else collect_from(result, method)
 
 
 def close_in_own_loop(adapter: Any) -> None:
@@ -120,26 +125,26 @@ class Caller:
         return run_bounded(lambda: [(event, event_data(event)) for event in result], self._limit)
 
     def read_together(
-        self, calls: Iterable[tuple[Any, Any]], *, seconds: float | None = None
+        self, calls: Iterable[tuple[Any, Any, str]], *, seconds: float | None = None
     ) -> list[Answered | Exception]:
         """As `read`, for concurrent calls that share the `seconds`: each one's events, or what it raised."""
         began = time.monotonic()
-        started = [start_bounded(partial(self._read_here, prompt, options, seconds)) for prompt, options in calls]
+        started = [start_bounded(partial(self._read_here, seconds, *call)) for call in calls]
         return [_outcome(one, seconds, began) for one in started]
 
-    def _read_here(self, prompt: Any, options: Any, seconds: float | None) -> Answered:
+    def _read_here(self, seconds: float | None, prompt: Any, options: Any, method: str) -> Answered:
         """Reads on this thread: a call may do all its work before it returns anything."""
-        result = self._begin(prompt, options, "call")
+        result = self._begin(prompt, options, method)
         if is_async(result):
-            reading: Future[Answered] = self._portal.start_task_soon(drain, result)
+            reading: Future[Answered] = self._portal.start_task_soon(drain_from, result, method)
             return await_bounded(reading, seconds)
-        return collect(result)
+        return collect_from(result, method)
 
     def read_in_running_loop(self, prompt: Any, options: Any, method: str) -> Answered:
         """As `read`, for a synchronous method, in the thread of an event loop that runs and waits for it."""
         self._await_loop()
         call: Callable[..., Any] = getattr(self._adapter, method)
-        reading: Future[Answered] = self._portal.start_task_soon(collect_in_loop, call, prompt, options)
+        reading: Future[Answered] = self._portal.start_task_soon(collect_in_loop, call, prompt, options, method)
         return await_bounded(reading, self._limit)
 
     def ask(self, prompt: Any, options: Any, method: str) -> Any:
@@ -148,6 +153,12 @@ class Caller:
         if not inspect.isawaitable(result):
             return result
         return await_bounded(self._portal.start_task_soon(await_result, result), self._limit)
+
+    def use(self, prompt: Any, options: Any, method: str) -> Answered:
+        """What any method gives: its events, or its whole answer."""
+        if is_folded(method):
+            return answered_whole(self.ask(prompt, options, method))
+        return self.read(prompt, options, method=method)
 
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float:
         """Closes the call after its first token, and returns how many seconds that took. Raises CannotDo."""

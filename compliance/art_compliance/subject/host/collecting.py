@@ -53,10 +53,35 @@ def collect(result: Any, began: float | None = None) -> Answered:
     return reading.answered
 
 
+def answered_whole(folded: Any) -> Answered:
+    """The whole answer that a method returned, as events."""
+    thinking = getattr(folded, "thinking", None)
+    tokens = [] if thinking is None else [{"type": "TOKEN", "text": thinking, "token_type": "LLM_THINKING"}]
+    metadata = {"type": "METADATA", "metadata": folded.metadata}
+    end = {"type": "END", "message": folded.message, "finish": folded.finish}
+    return Answered.of([*tokens, metadata, end])
+
+
+def is_folded(method: str) -> bool:
+    """Whether a method returns a whole answer in place of events."""
+    return method.startswith("complete")
+
+
+def collect_from(result: Any, method: str) -> Answered:
+    """What a synchronous method gave: its events, or its whole answer."""
+    return answered_whole(result) if is_folded(method) else collect(result)
+
+
 @stopping
-async def collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any) -> Answered:
-    """As `collect`, for a synchronous call that is made in the thread of a running event loop."""
-    return collect(call(prompt, options))
+async def drain_from(result: Any, method: str) -> Answered:
+    """As `collect_from`, for an asynchronous method."""
+    return answered_whole(await result) if is_folded(method) else await drain(result)
+
+
+@stopping
+async def collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any, method: str) -> Answered:
+    """As `collect_from`, for a synchronous call that is made in the thread of a running event loop."""
+    return collect_from(call(prompt, options), method)
 
 
 @stopping

@@ -21,9 +21,18 @@ from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.factories import Named, find_factory
 from art_compliance.subject.facts import facts_of
 from art_compliance.subject.host.calling import Caller
+from art_compliance.subject.host.collecting import answered_whole
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
-from art_compliance.subject.host.siblings import Asking, Made, Runner, Siblings, close_adapter, typed_arguments
+from art_compliance.subject.host.siblings import (
+    Asking,
+    AskingBy,
+    Made,
+    Runner,
+    Siblings,
+    close_adapter,
+    typed_arguments,
+)
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable
@@ -94,17 +103,12 @@ class Host(Siblings, Watch):
         """The whole answer that another method than `call` returns, as events."""
 
         def ask() -> Answered:
-            folded = self._caller.ask(prompt, options, method)
-            thinking = getattr(folded, "thinking", None)
-            tokens = [] if thinking is None else [{"type": "TOKEN", "text": thinking, "token_type": "LLM_THINKING"}]
-            metadata = {"type": "METADATA", "metadata": folded.metadata}
-            end = {"type": "END", "message": folded.message, "finish": folded.finish}
-            return Answered.of([*tokens, metadata, end])
+            return answered_whole(self._caller.ask(prompt, options, method))
 
         return self._reply(ask)
 
-    def call_together(self, calls: Sequence[Asking], seconds: float) -> list[Reply]:
-        """The replies to concurrent calls. A call that takes longer than `seconds` has crashed."""
+    def call_together(self, calls: Sequence[AskingBy], seconds: float) -> list[Reply]:
+        """The replies to concurrent calls, each by its method. One that takes longer than `seconds` has crashed."""
         replies = self._caller.read_together(calls, seconds=seconds)
         return [observe_error(one) if isinstance(one, Exception) else one for one in replies]
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 Asking = tuple[Any, Any]
 """Prompt and options of a call, as JSON data."""
 
+AskingBy = tuple[Any, Any, str]
+"""As `Asking`, with the method."""
+
 Runner = Callable[[Callable[[], Any], float], Any]
 """Runs a translation, or begins a call, for at most so many seconds."""
 
@@ -51,7 +54,7 @@ class Siblings:
         self._environment = ExitStack()
         self._another: Any = None
 
-    def call_in_own_loops(self, calls: Sequence[Asking], *, at_once: bool) -> list[Reply]:
+    def call_in_own_loops(self, calls: Sequence[AskingBy], *, at_once: bool) -> list[Reply]:
         """The replies of another adapter, made as this one was, to calls each in its own event loop.
 
         They run one after the other, or `at_once`, each on its own thread.
@@ -72,9 +75,9 @@ class Siblings:
         self._environment.enter_context(environment_with({"API_KEY": ENVIRONMENT_KEY, "BASE_URL": url}))
         self._another = self._make_another(key, path)
 
-    def call_another(self, prompt: Any, options: Any) -> Reply:
+    def call_another(self, prompt: Any, options: Any, method: str) -> Reply:
         """The second adapter's reply to a call, read in its own event loop."""
-        return reply_of(start_bounded(partial(read_in_own_loop, self._another, prompt, options)))
+        return reply_of(start_bounded(partial(read_in_own_loop, self._another, prompt, options, method)))
 
     def call_at(self, address: str, prompt: Any, options: Any) -> Reply:
         """The reply of another adapter to a call; its base URL is at this address. It is closed then."""
@@ -91,8 +94,8 @@ class Siblings:
         with suppress(Exception):  # what is left open is another check's business
             run_bounded(lambda: close_in_own_loop(another))
 
-    def open_and_close(self, calls: Sequence[Asking]) -> str | None:
-        """Makes another adapter for each call, calls it and closes it, one after the other.
+    def open_and_close(self, calls: Sequence[Asking], methods: Sequence[str]) -> str | None:
+        """Makes another adapter for each call, calls it by these methods and closes it, one after the other.
 
         Returns why one could not be closed, if so. Raises CannotDo if it has nothing that closes it.
         """
@@ -100,8 +103,10 @@ class Siblings:
             raise CannotDo("it has no asynchronous aclose")
         for prompt, options in calls:
             adapter = self._make_another(TEST_KEY)
-            with suppress(Exception):  # other checks look at that
-                Caller(adapter, self._portal, self._order.limit, self._run).read(prompt, options)
+            caller = Caller(adapter, self._portal, self._order.limit, self._run)
+            for method in methods:
+                with suppress(Exception):  # other checks look at that
+                    caller.use(prompt, options, method)
             try:
                 close_adapter(adapter, self._order, self._portal)
             except HarnessError as error:

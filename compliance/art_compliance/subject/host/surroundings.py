@@ -139,8 +139,13 @@ class Deeds:
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         """What the hook calls while something is watched."""
-        if event == "socket.connect":
-            self.connected.add(_name_of(arguments[1]))
+        if event in _TALKING:
+            if arguments[1] is not None:  # a socket that is connected
+                self.connected.add(_name_of(arguments[1]))
+        elif event in _KEEPING:
+            path = _path_of(arguments[0])
+            if path is not None and path not in _IN_MEMORY:
+                self.written.add(path)
         elif event == "open":
             path, flags = _path_of(arguments[0]), arguments[2]
             if path is not None and flags & _WRITING and not _is_harmless(path):
@@ -167,6 +172,13 @@ def _is_harmless(path: str) -> bool:
     return path.startswith("/dev/") or "__pycache__" in path
 
 
+_TALKING: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
+"""Events of a socket and an address: statistics are sent without a connection."""
+
+_KEEPING: Final = frozenset({"sqlite3.connect", "tempfile.mkdtemp"})
+"""Events of a file or a folder that Python code does not open: `sqlite3` writes by itself."""
+
+_IN_MEMORY: Final = frozenset({"", ":memory:"})
 _HOST_AND_PORT: Final = 2
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_APPEND | os.O_CREAT
 

@@ -1,0 +1,115 @@
+"""Load: neither calls that have ended nor adapters that were closed keep memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from itertools import count, islice
+from math import inf
+
+from art_compliance.checks.answerers import refusing
+from art_compliance.checks.base import check
+from art_compliance.checks.limits import (
+    ADAPTER_ROUNDS,
+    ADAPTERS_BEFORE_MEMORY,
+    ADAPTERS_PER_MEASURE,
+    BYTES_A_CALL,
+    BYTES_AN_ADAPTER,
+    CALLS_BEFORE_MEMORY,
+    CALLS_PER_MEASURE,
+    MEMORY_ROUNDS,
+)
+from art_compliance.checks.load.concurrency import echo
+from art_compliance.checks.load.ways import ask_number, methods_of
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Asked, Response, in_one_write
+from art_compliance.subject.host.interrupting import CannotDo
+
+
+@check(
+    "load.memory-stays-flat",
+    clause="Nothing keeps memory of finished calls, or of adapters that were closed.",
+    finding_class="contract",
+    requires=("dialect", "call", "python"),
+    once=True,
+)
+def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
+    """A service makes millions of calls, and perhaps an adapter for each customer."""
+    numbers = count()
+    _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
+    with _measuring(trial):
+        _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
+        by_call = _left_by_calls(trial, numbers)
+        by_adapter = _left_by_adapters(trial, numbers)
+    if by_call / CALLS_PER_MEASURE > BYTES_A_CALL:
+        left = f"{by_call / CALLS_PER_MEASURE:,.0f} bytes"
+        yield Problem(f"each call leaves {left} behind, measured over {CALLS_PER_MEASURE} calls in a row")
+    if by_adapter / ADAPTERS_PER_MEASURE > BYTES_AN_ADAPTER:
+        left = f"{by_adapter / ADAPTERS_PER_MEASURE:,.0f} bytes"
+        yield Problem(f"each adapter that was made, called, closed and dropped leaves {left} behind")
+
+
+def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
+    """Calls with prompts that never repeat, by each method; some fail."""
+    methods = methods_of(trial)
+    for number in islice(numbers, how_many):
+        answerer = refusing(400) if number % 4 == 1 else _echo_at_once
+        trial.subject.call_by(methods[number // 4 % len(methods)], *ask_number(trial, number), answerer)
+
+
+def _echo_at_once(asked: Asked) -> Response:
+    """As `echo`, with the body in one write: that is cheap, and makes the same events."""
+    return in_one_write(echo(asked))
+
+
+def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> float:
+    """What a few more adapters leave, in the last two rounds; nothing where none can be closed."""
+
+    def use(how_many: int) -> None:
+        calls = [ask_number(trial, number) for number in islice(numbers, how_many)]
+        with trial.subject.answering(_echo_at_once):
+            trial.subject.attempt("open_and_close", calls=calls, methods=["call"])
+
+    try:
+        use(ADAPTERS_BEFORE_MEMORY)
+    except CannotDo:
+        return 0.0
+    grown = [_left_by(trial, lambda: use(ADAPTERS_PER_MEASURE))]
+    enough = BYTES_AN_ADAPTER * ADAPTERS_PER_MEASURE
+    while max(grown[-2:]) > enough and len(grown) < ADAPTER_ROUNDS:  # one dip is none of a cache that is full
+        grown.append(_left_by(trial, lambda: use(ADAPTERS_PER_MEASURE)))
+    return max(grown[-2:])
+
+
+def _left_by_calls(trial: Trial, numbers: Iterator[int]) -> float:
+    """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing."""
+    least = inf
+    for _ in range(MEMORY_ROUNDS):
+        least = min(least, _left_by(trial, lambda: _call_many(trial, numbers, CALLS_PER_MEASURE)))
+        if least <= BYTES_A_CALL * CALLS_PER_MEASURE:
+            break
+    return least
+
+
+def _left_by(trial: Trial, use: Callable[[], None]) -> int:
+    before = _traced(trial)
+    use()
+    return _traced(trial) - before
+
+
+def _traced(trial: Trial) -> int:
+    trial.subject.forget()
+    traced = trial.subject.attempt("traced")
+    return traced if isinstance(traced, int) else 0
+
+
+@contextmanager
+def _measuring(trial: Trial) -> Generator[None]:
+    """Has Python count what is allocated; leaves the counting on where it was on."""
+    was_on = trial.subject.attempt("trace_memory")
+    try:
+        yield
+    finally:
+        if was_on is False:
+            trial.subject.attempt("stop_tracing")

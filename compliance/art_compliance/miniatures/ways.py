@@ -1,0 +1,162 @@
+"""Adapters that are right by `call` with a greeting, and wrong by another method, in another place, or with more."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sqlite3
+import tempfile
+import warnings
+from contextlib import closing, suppress
+from threading import Event, Lock, Thread
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from art_compliance.miniatures.base import Options, Prompt, Translate, as_data, miniature, retranslate
+from art_compliance.miniatures.surroundings import before_each_call
+
+
+@miniature("load.every-loop-and-thread-works", around=("openai", "gemini"))
+def runs_a_loop_of_its_own(adapter: Any) -> None:
+    """`complete_sync` uses `asyncio.run`, which fails where an event loop runs already."""
+
+    def complete_sync(prompt: Any, options: Any) -> Any:
+        completing = adapter.complete(prompt, options)
+        try:
+            return asyncio.run(completing)
+        finally:
+            completing.close()
+
+    adapter.complete_sync = complete_sync
+
+
+@miniature("load.every-loop-and-thread-works", around=("openai", "anthropic"))
+def completes_in_its_first_loop_alone(adapter: Any) -> None:
+    """`complete` fails in another event loop than that in which it was first called."""
+    own, first = adapter.complete, list[asyncio.AbstractEventLoop]()
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        first.append(asyncio.get_running_loop())
+        if first[-1] is not first[0]:
+            raise RuntimeError("attached to a different loop")
+        return await own(prompt, options)
+
+    adapter.complete = complete
+
+
+@miniature("load.slow-calls-do-not-block-others", around=("openai", "gemini"))
+def completes_one_after_the_other(adapter: Any) -> None:
+    """`complete_sync` waits until that of another thread has ended."""
+    own, lock = adapter.complete_sync, Lock()
+
+    def complete_sync(prompt: Any, options: Any) -> Any:
+        with lock:
+            return own(prompt, options)
+
+    adapter.complete_sync = complete_sync
+
+
+@miniature("load.calls-at-once-do-not-mix", around=("openai", "anthropic", "gemini"))
+def knows_the_tools_of_the_last_call(adapter: Any) -> None:
+    """The names of renamed tools are kept in the adapter, where the next request replaces them."""
+    own, known = adapter.prepare, dict[str, str]()
+
+    def of_the_last(_: object) -> dict[str, str]:
+        return known
+
+    def prepare(prompt: Any, options: Any) -> Any:
+        made = own(prompt, options)
+        known.clear()
+        known.update(adapter.map_tool_names(dict.fromkeys(tool.name for tool in made.info.tools)))
+        return replace(made, info=replace(made.info, map_tool_names=of_the_last))
+
+    adapter.prepare = prepare
+
+
+@miniature("load.calls-at-once-do-not-mix", around=("openai", "gemini"))
+def has_one_place_for_whole_answers(adapter: Any) -> None:
+    """`complete_sync` keeps its answer in the adapter, where that of another thread replaces it."""
+    own, place = adapter.complete_sync, dict[str, Any]()
+
+    def complete_sync(prompt: Any, options: Any) -> Any:
+        busy.append(None)
+        place["last"] = own(prompt, options)
+        given = place["first" if len(busy) > 1 and "first" in place else "last"]
+        place.setdefault("first", given)
+        busy.pop()
+        return given
+
+    busy: list[None] = []
+    adapter.complete_sync = complete_sync
+
+
+@miniature("load.calls-go-only-to-base-url", around=("openai", "gemini", "bedrock"))
+def keeps_images_in_files(adapter: Any) -> None:
+    """Each image is written to a file before it is sent."""
+
+    def kept(translate: Translate, prompt: Prompt, options: Options) -> Any:
+        if '"image"' in json.dumps(prompt):
+            with tempfile.NamedTemporaryFile(prefix="image-") as file:
+                file.write(b"an image")
+        return translate(prompt, options)
+
+    retranslate(adapter, kept)
+
+
+@miniature("load.calls-go-only-to-base-url", around=("anthropic",))
+def keeps_answers_in_a_database(adapter: Any) -> None:
+    """`complete_sync` opens a database, which SQLite writes by itself."""
+    own = adapter.complete_sync
+
+    def complete_sync(prompt: Any, options: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder, closing(sqlite3.connect(f"{folder}/answers.db")):
+            return own(prompt, options)
+
+    adapter.complete_sync = complete_sync
+
+
+@miniature("load.calls-go-only-to-base-url", around=("gemini",))
+def counts_its_calls_elsewhere(adapter: Any) -> None:
+    """Each call sends a packet to a server of statistics, without a connection."""
+
+    def count() -> None:
+        with closing(socket.socket(type=socket.SOCK_DGRAM)) as sender, suppress(OSError):
+            sender.sendto(b"calls:1|c", ("127.0.0.1", 9))
+
+    before_each_call(adapter, count)
+
+
+@miniature("load.memory-stays-flat", around=("openai", "ollama", "gemini"))
+def is_kept_to_be_closed_at_the_end(adapter: Any) -> None:
+    """Every adapter is in a list of all that are to be closed when the process ends."""
+    _TO_BE_CLOSED.append(adapter)
+
+
+_TO_BE_CLOSED: Final[list[Any]] = []
+
+
+@miniature("faults.print-nothing", around=("openai", "gemini"))
+def warns_of_whole_answers_with_tools(adapter: Any) -> None:
+    """`complete` warns at each call with tools."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        if as_data(options).get("tools"):
+            warnings.warn("tools are new here", UserWarning, stacklevel=2)
+        return await own(prompt, options)
+
+    adapter.complete = complete
+
+
+@miniature("load.nothing-stays-behind", around=("anthropic", "openai"))
+def forgets_threads_of_whole_answers(adapter: Any) -> None:
+    """Each `complete_sync` leaves a thread that waits for ever."""
+    own = adapter.complete_sync
+
+    def complete_sync(prompt: Any, options: Any) -> Any:
+        Thread(target=Event().wait, daemon=True).start()
+        return own(prompt, options)
+
+    adapter.complete_sync = complete_sync

@@ -234,9 +234,16 @@ def _has_error(body: dict[str, Any]) -> bool:
 
 def _fault(outer: dict[str, Any]) -> dict[str, Any]:
     inner = outer.get("error") or _error_of_choice(outer) or _error_of_response(outer)
-    if inner is None and is_object(delta := outer.get("delta")) and delta.get("error"):
-        return delta  # Cohere's, in the event `message-end`: `ChatMessageEndEventDelta.error` in cohere 7.3
+    for name in _HOLDERS if inner is None else ():
+        holder = outer.get(name)
+        if is_object(holder) and holder.get("error"):
+            return holder
     return inner if is_object(inner) else outer
+
+
+_HOLDERS: Final = ("delta", "x_groq")
+"""Fields of an event that may have an error, which is a text: Cohere's in `message-end` (`ChatMessageEndEventDelta` in
+cohere 7.3), and Groq's (`XGroq` in groq 1.7)."""
 
 
 def _error_of_choice(body: dict[str, Any]) -> Any:

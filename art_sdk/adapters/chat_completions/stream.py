@@ -56,6 +56,7 @@ class _Choice(Struct):
 
 class _Groq(Struct):
     usage: dict[str, Any] | None = None
+    error: str | None = None  # `XGroq` in groq 1.7: why a stream was stopped early
 
 
 class _Chunk(Struct):
@@ -158,7 +159,8 @@ class ChatStream:
             if is_foreign(frame, _FIELDS):
                 return _NO_CHUNK
             raise
-        if chunk.error or (chunk.choices is None and chunk.message is not None and frame.event == "message"):
+        is_error = chunk.choices is None and chunk.message is not None and frame.event == "message"
+        if chunk.error or is_error or (chunk.x_groq and chunk.x_groq.error):
             raise ErrorInStream("a chunk with an error")
         return chunk
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from art_compliance.checks import addressing, agent, choices, forms, live, payload, preflight, reported, times, wire
+from art_compliance.checks import (
+    addressing,
+    agent,
+    choices,
+    failing,
+    forms,
+    live,
+    payload,
+    preflight,
+    reported,
+    times,
+    wire,
+)
 from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import agreement, connecting, errors, retries, time_limits
 from art_compliance.checks.load import (
@@ -63,6 +75,7 @@ _MODULES: Final = (
     methods,
     forms,
     choices,
+    failing,
     reported,
     times,
     time_limits,

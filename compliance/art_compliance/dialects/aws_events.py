@@ -10,7 +10,7 @@ import re
 import struct
 import zlib
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 CONTENT_TYPE: Final = "application/vnd.amazon.eventstream"
@@ -40,15 +40,25 @@ class Message(NamedTuple):
     def write(self) -> bytes:
         """The message as bytes, its headers in the order of recorded ones."""
         said = {f":{self.kind}-type": self.name, ":content-type": "application/json", ":message-type": self.kind}
-        headers = b"".join(_header(name, value) for name, value in said.items())
-        begin = struct.pack("!II", _LEAST + len(headers) + len(self.payload), len(headers))
-        signed = begin + struct.pack("!I", zlib.crc32(begin)) + headers + self.payload
-        return signed + struct.pack("!I", zlib.crc32(signed))
+        return _framed(said, self.payload)
 
 
 def write_message(name: str, value: Any, kind: str = "event") -> bytes:
     """A message with this JSON."""
     return Message(kind, name, json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()).write()
+
+
+def write_error_message(code: str, words: str) -> bytes:
+    """An error that no type describes: its headers say everything (smithy.io/2.0/spec/streaming.html)."""
+    return _framed({":error-code": code, ":error-message": words, ":message-type": "error"}, b"")
+
+
+def _framed(said: Mapping[str, str], payload: bytes) -> bytes:
+    """A message with these headers."""
+    headers = b"".join(_header(name, value) for name, value in said.items())
+    begin = struct.pack("!II", _LEAST + len(headers) + len(payload), len(headers))
+    signed = begin + struct.pack("!I", zlib.crc32(begin)) + headers + payload
+    return signed + struct.pack("!I", zlib.crc32(signed))
 
 
 def _header(name: str, value: str) -> bytes:

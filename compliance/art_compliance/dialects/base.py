@@ -17,7 +17,7 @@ from art_compliance.dialects.order import StreamOrder
 from art_compliance.dialects.recorded import ReadRecorded, TokenCounts
 from art_compliance.dialects.ruling import JudgedRequest, RuleCheck
 from art_compliance.dialects.urls import host_of, is_one_of, path_of
-from art_compliance.dialects.variations import SeveralAnswers, Variation
+from art_compliance.dialects.variations import FailureForm, SeveralAnswers, Variation
 from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
 
@@ -245,6 +245,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """How the provider's ids of tool calls begin."""
     variations: tuple[Variation, ...] = ()
     """Other forms in which the provider may give the same answer, whole or streamed."""
+    failures: tuple[FailureForm, ...] = ()
+    """Other forms than its usual error in which an answer with status 200, whole or streamed, says that it failed."""
     several: SeveralAnswers | None = None
     """How two answers come to one request. None: no request asks for that."""
     bad_ends: tuple[str, ...]

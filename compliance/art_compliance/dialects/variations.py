@@ -38,6 +38,19 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Whether it has an empty text for arguments that are an empty object: a reader may leave them so."""
 
 
+class FailureForm(Struct, frozen=True, kw_only=True):
+    """One form in which an answer with status 200 says that it failed."""
+
+    words: str
+    """The form, after "an answer with"."""
+    whole: Callable[[dict[str, Any], int, str], dict[str, Any]] | None = None
+    """Makes the body of an unstreamed answer one that failed, with this status and message; None: none says it so."""
+    events: Callable[[Events, int, str], Events] | None = None
+    """Writes what follows these events of a stream that then fails so; None: no stream says it so."""
+    says_words: bool = True
+    """Whether a stream's ERROR must have the message: clients of the provider's own lose it in some forms."""
+
+
 class SeveralAnswers(Struct, frozen=True, kw_only=True):
     """How the provider gives two answers to one request."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, Final
 
-from art_compliance.miniatures.base import change_events, miniature
-from art_compliance.miniatures.streams import each_event
+from art_compliance.dialects.framing import change_data
+from art_compliance.miniatures.base import Events, change_events, miniature
+from art_compliance.miniatures.forms import reread
+from art_compliance.miniatures.streams import change_streams, each_event, refeed
 
 
 @miniature("response.error-answer-is-an-error", around=("gemini", "openai-compatible"))
@@ -32,6 +34,34 @@ def takes_proxies_errors_for_final(adapter: Any) -> None:
 def asks_again_without_money(adapter: Any) -> None:
     """An answer that says that money is missing may be tried again."""
     change_errors(adapter, lambda error, _: {"is_retryable": True} if error.status == 402 else {})
+
+
+@miniature("response.error-answer-is-an-error", around=("openai-compatible", "cohere", "bedrock"))
+def reads_advice_from_words(adapter: Any) -> None:
+    """An error that mentions a rate, also of frames, may be tried again."""
+    change_errors(adapter, lambda error, _: {"is_retryable": True} if _says(error, "rate") else {})
+
+
+@miniature("response.error-answer-is-an-error", around=("anthropic", "gemini", "ollama-chat"))
+def reads_statuses_from_words(adapter: Any) -> None:
+    """An error that mentions 400 or 404 may not be tried again."""
+    change_errors(adapter, lambda error, _: {"is_retryable": False} if _says(error, "400", "404") else {})
+
+
+@miniature("faults.errors-in-answers-agree", around=("openai", "anthropic", "gemini"))
+def believes_the_words_of_streams(adapter: Any) -> None:
+    """An error in a stream that mentions a timeout may be tried again."""
+    change_events(adapter, each_event(_helped_by_words))
+
+
+def _helped_by_words(event: dict[str, Any]) -> dict[str, Any]:
+    error: dict[str, Any] = event.get("error") or {}
+    says_it = error.get("status") == 200 and "timeout" in (error.get("provider_message") or "")
+    return {**event, "error": {**error, "is_retryable": True}} if says_it else event
+
+
+def _says(error: Any, *words: str) -> bool:
+    return any(one in (error.provider_message or "") for one in words)
 
 
 @miniature("response.error-answer-is-an-error", around=("bedrock", "openai", "gemini"))
@@ -72,6 +102,60 @@ def reads_milliseconds_or_nothing(adapter: Any) -> None:
         return {} if given.replace(".", "").isdigit() else {"retry_after": None}
 
     change_errors(adapter, change)
+
+
+@miniature(
+    "response.failures-in-any-form-are-errors",
+    "stream.failures-in-any-form-are-errors",
+    around=("openrouter", "openai-compatible"),
+)
+def takes_failures_for_ends(adapter: Any) -> None:
+    """An error beside choices, or in one of them, is passed over: their finish reason ends the answer as any does."""
+    reread(adapter, _forgiven)
+    refeed(adapter, lambda chunk: change_data(chunk, _forgiven))
+
+
+def _forgiven(body: Any) -> Any:
+    choices = body.get("choices") or ()
+    for choice in choices:
+        if choice.get("error") or (body.get("error") and choice.get("finish_reason") == "error"):
+            choice |= {"error": None, "finish_reason": "stop"}
+    return {**body, "error": None} if choices else body
+
+
+@miniature("stream.failures-in-any-form-are-errors", around=("openai-responses",))
+def passes_over_failed_responses(adapter: Any) -> None:
+    """The event response.failed is not known: its words are lost."""
+    refeed(adapter, lambda chunk: chunk.replace(b"response.failed", b"response.unknown"))
+
+
+@miniature("stream.failures-in-any-form-are-errors", around=("bedrock",))
+def passes_over_throttling(adapter: Any) -> None:
+    """An exception that says that there are too many requests ends a stream as any end does."""
+    change_events(adapter, _unthrottled)
+
+
+def _unthrottled(events: Events) -> Events:
+    *others, end = events
+    errors: list[dict[str, Any]] = [event["error"] for event in others if event["type"] == "ERROR"]
+    if all(error.get("provider_code") != "ThrottlingException" for error in errors):
+        return events
+    return [*(event for event in others if event["type"] != "ERROR"), {**end, "finish": "stop"}]
+
+
+@miniature("stream.failures-in-any-form-are-errors", around=("anthropic", "cohere"))
+def passes_over_errors_at_first(adapter: Any) -> None:
+    """A stream that fails before its first token is an answer without a text."""
+    change_streams(adapter, _empty_if_failed)
+
+
+def _empty_if_failed(events: Events) -> Events:
+    if events[0]["type"] != "ERROR" or events[0]["error"].get("status") != _GOOD:
+        return events
+    return [{**events[-1], "message": {"role": "assistant", "content": ""}, "finish": "stop"}]
+
+
+_GOOD: Final = 200
 
 
 @miniature("faults.become-errors", around=("openai", "gemini"))

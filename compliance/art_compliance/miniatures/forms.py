@@ -182,7 +182,9 @@ def looks_for_the_end_mark_in_texts(adapter: Any) -> None:
     refeed(adapter, lambda chunk: chunk if chunk.startswith(b"data: [DONE]") or b"[DONE]" not in chunk else b"")
 
 
-@miniature("response.several-answers-do-not-mix", "stream.several-answers-do-not-mix", around=("openai", "gemini"))
+@miniature(
+    "response.several-answers-do-not-mix", "stream.several-answers-do-not-mix", around=("openai", "gemini", "xai")
+)
 def mixes_the_answers(adapter: Any) -> None:
     """Of several answers to one request, the texts are joined."""
     reread(adapter, _as_one)

@@ -12,17 +12,18 @@ from art_compliance.checks.replies import missing_words
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.wordings import begun, words_for
 from art_compliance.findings import Problem
 from art_compliance.provider import Request, Response
 from art_compliance.provider.server import LoopbackServer
-from art_compliance.quoting import show_both
+from art_compliance.quoting import show, show_both
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 
 
 @check(
     "faults.errors-in-answers-agree",
-    clause="An error in an answer with status 200 has one code and advice, streamed or not; a stream's has its words.",
+    clause="An error in an answer with status 200 has one code and one advice, streamed or not, whatever it mentions.",
     requires=("dialect", "call"),
     once=True,
 )
@@ -31,9 +32,9 @@ def errors_in_answers_agree(trial: Trial) -> Iterator[Problem]:
     if not trial.once(can_stream):
         raise NotApplicable("the adapter does not stream")
     for status in (503, 400):
-        whole, streamed = (_error_of(trial, status, streamed=streamed) for streamed in (False, True))
+        whole, streamed = (_error_of(trial, status, begun(status), streamed=streamed) for streamed in (False, True))
         if streamed is not None:
-            missing = missing_words(streamed, f"written error {status}")
+            missing = missing_words(streamed, begun(status))
             yield from (fault.after(f"of a stream that begins with an error {status}, ") for fault in missing)
         if whole is None or streamed is None:
             continue
@@ -43,14 +44,27 @@ def errors_in_answers_agree(trial: Trial) -> Iterator[Problem]:
                 what = f"{name} of an error {status} in an answer with status 200"
                 unstreamed, other = show_both(one, other)
                 yield Problem(f"{what} is {unstreamed} unstreamed, {other} streamed")
+        yield from _by_words(trial, status, streamed)
 
 
 _COMPARED: Final = ("code", "provider_code", "is_retryable")
 
 
-def _error_of(trial: Trial, status: int, *, streamed: bool) -> dict[str, Any] | None:
+def _by_words(trial: Trial, status: int, plain: dict[str, Any]) -> Iterator[Problem]:
+    """That the same error of a stream is another for words of other errors. One without a code has words alone."""
+    write = trial.dialect.streams.write_error
+    if write(503, "") == write(400, ""):
+        return
+    worded = _error_of(trial, status, words_for(status), streamed=True)
+    if worded is not None and worded.get("is_retryable") != plain.get("is_retryable"):
+        advice, other = show_both(plain.get("is_retryable"), worded.get("is_retryable"))
+        what = f"is_retryable of an error {status} in a stream is {advice}, and {other}"
+        yield Problem(f"{what} where the same error says {show(words_for(status))}")
+
+
+def _error_of(trial: Trial, status: int, words: str, *, streamed: bool) -> dict[str, Any] | None:
     """The ERROR event of such an answer. Other checks report a missing one."""
-    dialect, words = trial.dialect, f"written error {status}"
+    dialect = trial.dialect
     answers = dialect.answers
     whole = Response(200, answers.write_error(status, words), headers=answers.error_headers(status, words))
     response = error_stream(dialect, status, words) if streamed else whole

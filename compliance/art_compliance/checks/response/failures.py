@@ -24,6 +24,7 @@ from art_compliance.checks.limits import (
 from art_compliance.checks.replies import error_of, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.wordings import begun, words_for
 from art_compliance.dialects.base import ErrorForm
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
@@ -55,10 +56,10 @@ _BUSY: Final = 503
     once=True,
 )
 def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
-    """The caller decides by the status whether to try again, and reads the words."""
+    """The caller decides by the status whether to try again, and reads the words. What they mention is no status."""
     coded: dict[int, bool] = {}
     for status in _STATUSES:
-        words, before = f"written error {status}", trial.subject.request_count
+        words, before = words_for(status), trial.subject.request_count
         body = trial.dialect.answers.write_error(status, words)
         named = trial.dialect.answers.error_headers(status, words)
         headers = (*named, *((("retry-after", f"{RETRY_AFTER:g}"),) if status == 429 else ()))
@@ -66,7 +67,7 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
             error = reply.error or {}
-            faults += wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)
+            faults += wrong_status_error(error, status, words=begun(status), retry_after=RETRY_AFTER)
             faults += _wrong_advice(error, status)
             if not trial.subject.is_translated and (codes := _codes_in(body, named)):
                 coded[status] = "provider_code" in error

@@ -28,7 +28,8 @@ STATUSES: Final = (*FINAL, 409, 425, 501, 505, 506, 507, 508, 511, 521, 522, 523
 The first are those that nobody tries again: an adapter that tries the others again takes seconds for each.
 """
 
-_WORDS: Final = "written refusal"
+_WORDS: Final = "written refusal: no rate, no timeout and no server error 429 is the reason; try again without `quota`"
+"""Words of other errors, by which none is told from another."""
 _STATUS: Final = b"STATUS"
 """In a body, the status that it comes with: one that said another could be read either way."""
 

@@ -16,6 +16,7 @@ from art_compliance.dialects.bedrock_converse.answers import (
     write_response,
 )
 from art_compliance.dialects.bedrock_converse.decode import NAME, decode, wants_stream
+from art_compliance.dialects.bedrock_converse.failures import FAILURES
 from art_compliance.dialects.bedrock_converse.order import ORDER
 from art_compliance.dialects.bedrock_converse.reasoning import find_signatures, reasoning
 from art_compliance.dialects.bedrock_converse.recorded import COUNTS, read_recorded
@@ -72,6 +73,7 @@ BEDROCK_CONVERSE: Final = Dialect(
         reasoning=reasoning,
         call_id_prefix="tooluse_",
         variations=VARIATIONS,
+        failures=FAILURES,
         unions=frozenset({"output", "content", "start", "delta", "reasoningContent"}),  # "union" in botocore 1.44
         good_ends=("stop_sequence",),
         bad_ends=(

@@ -17,6 +17,7 @@ from art_compliance.dialects.groq_chat.answers import (
 )
 from art_compliance.dialects.groq_chat.rules import RULES
 from art_compliance.dialects.openai_chat.access import chat_access
+from art_compliance.dialects.openai_chat.failures import STOPPED_EARLY
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 
@@ -33,6 +34,7 @@ GROQ_CHAT: Final = ChatForm(
     write_error=write_error,
     error_forms=(CALL_FAILED,),
     write_stream_error=write_stream_error,
+    failures=(STOPPED_EARLY,),
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905"),
     own_fields={"seed": 7, "service_tier": "flex", "include_reasoning": False},

@@ -30,7 +30,7 @@ from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, ChatStyle
 from art_compliance.dialects.openai_chat.variations import TWO_CHOICES, VARIATIONS, WITHOUT_END_MARK
 from art_compliance.dialects.recorded import TokenCounts
 from art_compliance.dialects.ruling import RuleCheck
-from art_compliance.dialects.variations import Variation
+from art_compliance.dialects.variations import FailureForm, Variation
 from art_compliance.scenarios import WrittenAnswer
 
 GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
@@ -115,6 +115,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Answers`."""
     variations: tuple[Variation, ...] = ()
     """As in `Answers`, besides those of the whole family."""
+    failures: tuple[FailureForm, ...] = ()
+    """As in `Answers`."""
     has_choices: bool = False
     """Whether a request may ask for several choices."""
     lacks_end_mark: bool = False
@@ -173,6 +175,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             reasoning=self.reasoning,
             call_id_prefix=self.call_id_prefix,
             variations=(*VARIATIONS, *self.variations, *([WITHOUT_END_MARK] if self.lacks_end_mark else [])),
+            failures=self.failures,
             several=TWO_CHOICES if self.has_choices else None,
             bad_ends=self.bad_ends,
             optional_usage=("usage",),

@@ -9,6 +9,13 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.openai_chat.answers import write_error
+from art_compliance.dialects.openai_chat.failures import (
+    BESIDE_CHOICES,
+    ERROR_AS_TEXT,
+    ERROR_EVENT,
+    ERROR_THEN_DONE,
+    IN_CHOICE,
+)
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openai_compatible.answers import ERROR_FORMS, reasoning, write_response
@@ -31,6 +38,7 @@ FORM: Final = ChatForm(
     own_fields={"seed": 7, "min_p": 0.05, "chat_template_kwargs": {"enable_thinking": False}},
     reasoning=reasoning,
     variations=VARIATIONS,
+    failures=(BESIDE_CHOICES, IN_CHOICE, ERROR_THEN_DONE, ERROR_AS_TEXT, ERROR_EVENT),
     lacks_end_mark=True,
     has_choices=True,
     style=ChatStyle(texts=("reasoning_content", "content")),

@@ -48,6 +48,7 @@ XAI: Final[Dialect] = ChatForm(
     models=("grok-4.3", "grok-code-fast-1"),
     reasoning=reasoning,
     call_id_prefix="call_",
+    has_choices=True,  # `n`: docs.x.ai/docs/api-reference; XAIChatConfig of BerriAI/litellm sends it, too
     counts=TokenCounts(
         input=("/usage/prompt_tokens",),
         output=("/usage/completion_tokens", "/usage/completion_tokens_details/reasoning_tokens"),
@@ -128,6 +129,7 @@ FIREWORKS: Final[Dialect] = replace(
     access=chat_access(no_key="Missing API key", wrong_key="The API key you provided is invalid."),  # inferred
     write_error=write_fireworks_error,
     error_forms=(),
+    failures=(),
 ).dialect()
 
 HUGGINGFACE: Final[Dialect] = replace(
@@ -137,4 +139,5 @@ HUGGINGFACE: Final[Dialect] = replace(
     ),
     write_error=write_huggingface_error,
     error_forms=(),
+    failures=(),
 ).dialect()

@@ -11,6 +11,7 @@ from art_compliance.dialects.openai_chat.access import NOT_JSON, chat_access
 from art_compliance.dialects.openai_responses.answers import ESSENTIAL, MODELS, write_error, write_response
 from art_compliance.dialects.openai_responses.compacting import COMPACT, write_compacted
 from art_compliance.dialects.openai_responses.decode import NAME, decode
+from art_compliance.dialects.openai_responses.failures import FAILURES
 from art_compliance.dialects.openai_responses.items import Items
 from art_compliance.dialects.openai_responses.order import ORDER
 from art_compliance.dialects.openai_responses.reasoning import find_signatures, reasoning
@@ -71,6 +72,7 @@ OPENAI_RESPONSES: Final = Dialect(
         reasoning=reasoning,
         call_id_prefix="call_",
         variations=VARIATIONS,
+        failures=FAILURES,
         bad_ends=("incomplete", "failed", "cancelled", "queued", "in_progress"),  # ResponseStatus of openai 3.54
         optional_usage=("usage",),
     ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.openai_chat.access import chat_access
+from art_compliance.dialects.openai_chat.failures import BESIDE_CHOICES, IN_CHOICE
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openrouter_chat.answers import reasoning, write_error, write_response
@@ -33,6 +34,7 @@ OPENROUTER_CHAT: Final = ChatForm(
     own_fields={"seed": 7, "provider": {"sort": "price"}, "models": ["openai/gpt-4.1"]},
     reasoning=reasoning,
     variations=VARIATIONS,
+    failures=(BESIDE_CHOICES, IN_CHOICE),
     bad_ends=("length", "content_filter", "error"),
     style=ChatStyle(  # recorded in 2026
         texts=("reasoning", "content", "refusal"),

@@ -28,6 +28,7 @@ from art_compliance.checks.load import (
     leftovers,
     loops,
     memory,
+    settings,
     surroundings,
 )
 from art_compliance.checks.properties import laws as properties
@@ -90,6 +91,7 @@ _MODULES: Final = (
     isolation,
     conversations,
     earlier,
+    settings,
     leftovers,
     surroundings,
     replaying,

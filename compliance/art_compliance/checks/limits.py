@@ -93,6 +93,9 @@ DATE_LENIENCE: Final = 60.0
 RETRY_SLACK: Final = 0.05
 """seconds that a retry may come earlier than Retry-After"""
 
+SET_RETRIES: Final = 2
+"""retries that an adapter is made with whose factory takes them"""
+
 REQUESTS_A_SECOND: Final = 4
 """requests of one call within a second, at most, to a provider that answers 503 to all"""
 

@@ -60,6 +60,11 @@ class Spoiled(Struct, frozen=True):
         return adapter
 
     @property
+    def __wrapped__(self) -> Factory:
+        """The right factory: it names the settings."""
+        return self.make
+
+    @property
     def dialect(self) -> Any:
         """The right adapter's."""
         return getattr(self.make, "dialect", None)

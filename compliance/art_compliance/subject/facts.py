@@ -12,6 +12,7 @@ from art_compliance.subject.factories import name_of
 from art_compliance.subject.formats import Format
 from art_compliance.subject.gateways import Gateway
 from art_compliance.subject.making import Order, provider_name
+from art_compliance.subject.settings import find_settings
 from art_sdk import BaseAdapter
 
 METHODS: Final = ("translate", "call", "call_sync", "complete", "complete_sync")
@@ -22,6 +23,8 @@ class Facts(Struct, frozen=True, kw_only=True):
     """What is known of an adapter without calling it. `methods` are of `METHODS`.
 
     `takes_types` says whether its calls may be given typed values instead of JSON data, as those of a `BaseAdapter`.
+
+    `settings` are the known settings of its factory, as `find_settings` has them.
 
     `bridged` is the name and the version that an adapter behind a bridge has there; `speaks` is the format that a
     gateway is called in. Both are None for an adapter in Python.
@@ -34,6 +37,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     declarations: Declarations
     methods: frozenset[str]
     takes_types: bool = False
+    settings: dict[str, str] = {}
     bridged: str | None = None
     speaks: str | None = None
 
@@ -49,6 +53,7 @@ def facts_of(adapter: Any, order: Order, spoken: Format | None) -> Facts:
         declarations=read_declarations(adapter, order.name),
         methods=frozenset(one for one in METHODS if callable(getattr(adapter, one, None))),
         takes_types=isinstance(adapter, BaseAdapter),
+        settings=find_settings(order.make),
         bridged=adapter.title if isinstance(adapter, BridgedAdapter) else None,
         speaks=order.make.speaks if isinstance(order.make, Gateway) else None,
     )

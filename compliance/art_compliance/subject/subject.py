@@ -49,6 +49,9 @@ CallOnce = Callable[[str, list[dict[str, Any]], dict[str, Any], Answerer], Reply
 AskingBy = tuple[list[dict[str, Any]], dict[str, Any], str]
 """Prompt and options of a call, and its method."""
 
+CallBy = Callable[[str, list[dict[str, Any]], dict[str, Any], Answerer], Reply]
+"""The same by a method, which is named first."""
+
 
 class Subject:
     """One adapter under test, with the loopback provider that answers its calls. `open_subject` makes it."""
@@ -78,6 +81,7 @@ class Subject:
         self.repairs = facts.declarations.repairs
         self.methods = facts.methods
         self.takes_types = facts.takes_types
+        self.settings = facts.settings
         self.factory_name = facts.factory_name
         self.class_name = facts.class_name
         self.secrets = (key,)
@@ -320,6 +324,21 @@ class Subject:
             yield call
         finally:
             self.attempt("close_another")
+
+    @contextmanager
+    def opening_with(self, settings: dict[str, Any]) -> Generator[CallBy]:
+        """Another adapter with these settings besides key and URL: calls it by a method. Raises CannotDo."""
+        self.use("open_with", settings=settings)
+
+        def call(method: str, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
+            with self.answering(answerer):
+                reply: Reply = self.attempt("call_with", prompt=prompt, options=options, method=method)
+            return reply
+
+        try:
+            yield call
+        finally:
+            self.attempt("close_with")
 
     def call_at(self, address: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Reply:
         """The reply of another adapter, whose base URL is at this address, to a call."""

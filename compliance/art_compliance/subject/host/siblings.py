@@ -53,6 +53,7 @@ class Siblings:
         self._base_path = "" if made.format is None else made.format.base_path
         self._environment = ExitStack()
         self._another: Any = None
+        self._set: Any = None
 
     def call_in_own_loops(self, calls: Sequence[AskingBy], *, at_once: bool) -> list[Reply]:
         """The replies of another adapter, made as this one was, to calls each in its own event loop.
@@ -78,6 +79,29 @@ class Siblings:
     def call_another(self, prompt: Any, options: Any, method: str) -> Reply:
         """The second adapter's reply to a call, read in its own event loop."""
         return reply_of(start_bounded(partial(read_in_own_loop, self._another, prompt, options, method)))
+
+    def open_with(self, settings: dict[str, Any]) -> None:
+        """Makes another adapter with more settings, or another model. Raises CannotDo if the factory makes none."""
+        own = self._order
+        given = {"api_key": TEST_KEY, "base_url": own.url + self._base_path, "model": self._needed_model, **settings}
+        try:
+            self._set = run_bounded(lambda: own.make(**given))
+        except Exception as error:
+            raise CannotDo(f"the factory raised {describe_error(error)}") from error
+
+    def call_with(self, prompt: Any, options: Any, method: str) -> Reply:
+        """That adapter's reply to a call by this method."""
+        caller = Caller(self._set, self._portal, self._order.limit, self._run)
+        try:
+            return caller.use(prompt, options, method)
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            return observe_error(error)
+
+    def close_with(self) -> None:
+        """Closes that adapter."""
+        adapter, self._set = self._set, None
+        with suppress(Exception):  # what is left open is another check's business
+            close_adapter(adapter, self._order, self._portal)
 
     def call_at(self, address: str, prompt: Any, options: Any) -> Reply:
         """The reply of another adapter to a call; its base URL is at this address. It is closed then."""

@@ -1,0 +1,249 @@
+"""Load: what an adapter was made with holds for every call, by each method, streamed or not, and asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
+
+from msgspec.structs import replace
+
+from art_compliance.checks.answerers import half_of, refusing
+from art_compliance.checks.base import check
+from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, SET_RETRIES
+from art_compliance.checks.streamed import whole_and_streamed
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Answerer, Asked, Drop, Pause, Request, Response, Send, answering_with
+from art_compliance.quoting import show
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.host.interrupting import CannotDo
+from art_compliance.subject.observations import Reply
+from art_compliance.subject.subject import CallBy
+from art_sdk import FunctionCall, ToolCall
+
+
+class Way(NamedTuple):
+    """A way to call: the method, and whether the answer is streamed."""
+
+    method: str
+    streamed: bool
+
+    def __str__(self) -> str:
+        return f"{self.method}, streamed" if self.streamed else self.method
+
+
+@check(
+    "load.settings-hold-for-every-call",
+    clause="A model, headers, retries and time limits that the factory takes hold for every call, however it is made.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent", "own_settings"),
+    once=True,
+)
+def settings_hold_for_every_call(trial: Trial) -> Iterator[Problem]:
+    """Each method, streamed or not, makes requests of its own, and a setting is easily left out of one."""
+    known = trial.subject.settings
+    taken = {name: one for name, one in _GIVEN.items() if name in known and _is_taken(trial, {known[name]: one})}
+    wanted = {"model": _other_model(trial), **taken}
+    settings = {known.get(name, name): value for name, value in wanted.items()}
+    try:
+        with trial.subject.opening_with(settings) as call:
+            yield from _left_out(trial, wanted, call)
+            if "retries" in wanted and "streaming" in trial.subject.capabilities:
+                yield from _given_twice(trial, call)
+    except CannotDo:
+        return  # such as a factory that knows the names of its models
+    if "retries" in wanted:
+        yield from _retried_anyway(trial, known["retries"])
+    if "headers" in wanted:
+        yield from _leaked(trial)
+    if "timeouts" in known:
+        yield from _waited(trial, known["timeouts"])
+
+
+_HEADER: Final = ("x-art-setting", "kept")
+_GIVEN: Final[dict[str, Any]] = {"headers": dict([_HEADER]), "retries": SET_RETRIES}
+
+
+def _other_model(trial: Trial) -> str:
+    """A model that the adapter does not ask for by itself."""
+    models, usual = trial.dialect.answers.models, "".join(map(_as_text, trial.watched.requests))
+    return next((one for one in (*models.names, *models.others) if one not in usual), models.names[-1])
+
+
+def _as_text(request: Request) -> str:
+    return unquote(request.target) + request.body.decode(errors="replace")
+
+
+def _is_taken(trial: Trial, settings: dict[str, Any]) -> bool:
+    """Whether the factory takes a setting: another library may mean something else by its name."""
+    try:
+        with trial.subject.opening_with(settings):
+            return True
+    except CannotDo:
+        return False
+
+
+def _ways(trial: Trial, methods: tuple[str, ...] = ("call", "call_sync", "complete", "complete_sync")) -> list[Way]:
+    known = [name for name in methods if name in trial.subject.methods]
+    kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
+    return [Way(name, streamed) for streamed in kinds for name in known]
+
+
+def _options(way: Way) -> dict[str, Any]:
+    return {"thread_id": "thread-settings", **({"stream": True} if way.streamed else {})}
+
+
+def _left_out(trial: Trial, wanted: dict[str, Any], call: CallBy) -> Iterator[Problem]:
+    """What is missing from a request, the first one or the one after a refusal; and ways that do not ask again."""
+    counts: dict[Way, int] = {}
+    for way in _ways(trial):
+        before = trial.subject.request_count
+        reply = call(way.method, _PROMPT, _options(way), _Once(_busy))
+        requests = trial.subject.seen_since(before)
+        counts[way] = len(requests)
+        for number, request in enumerate(requests):
+            where = "the request after a refusal" if number else "the request"
+            yield from (Problem(f"{way}: {where} {wrong}") for wrong in _lacks(request, wanted))
+        if len(requests) > 1:
+            yield from (fault.after(f"{way}, asked again after a refusal: ") for fault in _odd(way, reply, _TEXT))
+    if "retries" in wanted and len(set(counts.values())) > 1:
+        told = ", ".join(f"{count} by {way}" for way, count in counts.items())
+        text = f"with {SET_RETRIES} retries, the requests to a provider that refuses the first one are not as many by"
+        yield Problem(f"{text} each way: {told}")
+
+
+def _lacks(request: Request, wanted: dict[str, Any]) -> Iterator[str]:
+    name, value = _HEADER
+    if "headers" in wanted and request.headers.get(name) != value:
+        yield f"has no header {name}, which the adapter was made with"
+    if wanted["model"] not in _as_text(request):
+        yield f"does not name the model {show(wanted['model'])}, which the adapter was made with"
+
+
+class _Once:
+    """Fails once, in a way of its own, and then answers."""
+
+    def __init__(self, fail: Answerer, answer: WrittenAnswer | None = None) -> None:
+        self._fail: Answerer | None = fail
+        self._answer = answering_with(answer or _TEXT)
+
+    def __call__(self, asked: Asked) -> Response:
+        answerer, self._fail = self._fail or self._answer, None
+        return answerer(asked)
+
+
+_AT_ONCE: Final = (("retry-after-ms", "20"), ("retry-after", "0"))
+
+
+def _busy(asked: Asked) -> Response:
+    return replace(refusing(503)(asked), headers=(*refusing(503)(asked).headers, *_AT_ONCE))
+
+
+def _given_twice(trial: Trial, call: CallBy) -> Iterator[Problem]:
+    """What a call gives of a stream that fails after its first tokens: if it is asked for again, it must come once."""
+    for what, (answer, needs) in _ANSWERS.items():
+        if needs is not None and needs not in trial.subject.capabilities:
+            continue
+        for how, fail in (("is cut off", _cut), ("has an error", _fail)):
+            for way in (one for one in _ways(trial) if one.streamed):
+                before = trial.subject.request_count
+                reply = call(way.method, _PROMPT, _options(way), _Once(_halfway(answer, fail), answer))
+                if trial.subject.request_count - before > 1:
+                    asked = f"{way}: a stream that {how} after {what} was asked for again: "
+                    yield from (fault.after(asked) for fault in _odd(way, reply, answer))
+
+
+def _halfway(answer: WrittenAnswer, fail: Any) -> Answerer:
+    def begin(asked: Asked) -> Response:
+        events = asked.events(answer)
+        begun = map(Send, events[: half_of(events)])
+        kind = asked.dialect.streams.content_type
+        return Response(200, content_type=kind, headers=_AT_ONCE, steps=(*begun, fail(asked)))
+
+    return begin
+
+
+def _cut(_: Asked) -> Drop:
+    return Drop()
+
+
+def _fail(asked: Asked) -> Send:
+    return Send(asked.dialect.streams.write_error(503, "written failure"))
+
+
+def _odd(way: Way, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
+    """How the reply is not one answer, which comes once; one that failed in the end is another check's business."""
+    if not isinstance(reply, Answered) or reply.error is not None:
+        return
+    told: dict[str, tuple[Any, Any]] = {"text": (reply.text or "", answer.content or "")}
+    if not way.method.startswith("complete"):
+        told["text of the tokens"] = (reply.token_text, answer.content or "")
+        told["number of calls"] = (len(reply.event_calls), len(answer.tool_calls))
+        told["number of ENDs"] = (reply.kinds.count("END"), 1)
+    if reply.thinking_text:
+        told["thinking"] = (reply.thinking_text, answer.thinking or "")
+    for name, (found, expected) in told.items():
+        if found != expected:
+            yield Problem(f"the {name} is {show(found)}, not {show(expected)}", finding_class="loss")
+
+
+def _retried_anyway(trial: Trial, name: str) -> Iterator[Problem]:
+    """That an adapter that is to ask once asks again."""
+    with trial.subject.opening_with({name: 0}) as call:
+        for way in _ways(trial, ("call", "call_sync")):
+            before = trial.subject.request_count
+            call(way.method, _PROMPT, _options(way), _busy)
+            if (count := trial.subject.request_count - before) > 1:
+                yield Problem(f"{way}: with {name}=0, the adapter sends {count} requests to a provider that is busy")
+
+
+def _leaked(trial: Trial) -> Iterator[Problem]:
+    """That the headers of one adapter are sent by another, which was made before."""
+    before = trial.subject.request_count
+    trial.subject.call(_PROMPT, _options(Way("call", streamed=False)), answering_with(_TEXT))
+    for request in trial.subject.seen_since(before):
+        if _HEADER[0] in request.headers:
+            yield Problem("an adapter sends the headers that another one was made with")
+
+
+def _waited(trial: Trial, name: str) -> Iterator[Problem]:
+    """Calls that get an answer that comes after the time limit that the adapter was made with."""
+    limits = {**dict.fromkeys(("connect", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)}
+    settings = {name: {**limits, "first_byte": LATE_ANSWER_LIMIT}}
+    if not _is_taken(trial, settings):
+        return
+    with trial.subject.opening_with(settings) as call:
+        for way in _ways(trial, ("call", "call_sync")):
+            reply = call(way.method, _PROMPT, _options(way), _late)
+            if isinstance(reply, Answered) and reply.error is None:
+                wait = f"an answer that came after {LATE_ANSWER} s was read"
+                yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
+
+
+def _late(asked: Asked) -> Response:
+    response = asked.answer(_TEXT)
+    return replace(response, steps=(Pause(LATE_ANSWER), *(response.steps or (Send(response.body),))))
+
+
+_PROMPT: Final[list[dict[str, Any]]] = [{"role": "user", "content": "What is the time?"}]
+_TEXT: Final = WrittenAnswer(content="It is noon, and the sun is high above the house.")
+_CALLS: Final = WrittenAnswer(
+    tool_calls=(
+        ToolCall("call_set1", FunctionCall("look", '{"at":"the clock"}')),
+        ToolCall("call_set2", FunctionCall("look", '{"at":"the sun, which is high above the house"}')),
+    ),
+    finish="tool_calls",
+)
+_ANSWERS: Final = {
+    "its first tokens": (_TEXT, None),
+    "a part of its thoughts": (
+        WrittenAnswer(
+            content="Noon.", thinking="The sun is high above the house, so it is noon. " * 3, thinking_tokens=9
+        ),
+        "reasoning",
+    ),
+    "its first call": (_CALLS, "tools"),
+}
+"""What a stream gives before it fails, with the answer, and the capability that an adapter needs for it."""

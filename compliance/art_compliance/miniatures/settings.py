@@ -1,0 +1,105 @@
+"""Adapters that leave a setting, which they were made with, out of some calls."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from art_compliance.miniatures.base import Options, Prompt, Translate, miniature, retranslate
+from art_compliance.miniatures.isolation import readdress
+from art_compliance.subject.events import event_data
+from art_sdk import Timeouts
+
+_CHECK: Final = "load.settings-hold-for-every-call"
+
+
+def _own_headers(adapter: Any) -> dict[str, str]:
+    """The caller's headers, which the adapter was made with."""
+    return dict(adapter._headers)  # noqa: SLF001 - a miniature spoils what it is made of
+
+
+@miniature(_CHECK, around=("openai-compatible", "anthropic"))
+def leaves_headers_out_of_streams(adapter: Any) -> None:
+    """A request for a stream lacks the caller's headers."""
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        own = _own_headers(adapter) if options.stream else {}
+        return {**request, "headers": {name: one for name, one in request["headers"].items() if name not in own}}
+
+    readdress(adapter, change)
+
+
+@miniature(_CHECK, around=("openai", "gemini"))
+def shares_headers(adapter: Any) -> None:
+    """The headers of every adapter are in one dict, which all of them send."""
+    _SHARED.update(_own_headers(adapter))
+    readdress(adapter, lambda request, _: {**request, "headers": {**request["headers"], **_SHARED}})
+
+
+_SHARED: Final[dict[str, str]] = {}
+
+
+@miniature(_CHECK, around=("deepseek", "anthropic", "bedrock"))
+def asks_again_after_tokens(adapter: Any) -> None:
+    """With retries, a stream that was cut off is asked for again, and its tokens come twice."""
+    own, retries = adapter.call, adapter._exchange.retries  # noqa: SLF001 - as above
+
+    async def call(prompt: Any, options: Any) -> Any:
+        for left in range(retries, -1, -1):
+            async for event in own(prompt, options):
+                said = event_data(event)
+                if left and said["type"] == "ERROR" and said["error"].get("is_retryable"):
+                    break
+                yield event
+            else:
+                return
+
+    adapter.call = call
+
+
+@miniature(_CHECK, around=("openai", "cohere"))
+def asks_again_by_call_alone(adapter: Any) -> None:
+    """A synchronous call never asks again, whatever the number of retries."""
+    exchange = adapter._exchange  # noqa: SLF001 - as above
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        adapter._exchange = exchange._replace(retries=0)  # noqa: SLF001 - as above
+        try:
+            yield from own(prompt, options)
+        finally:
+            adapter._exchange = exchange  # noqa: SLF001 - as above
+
+    adapter.call_sync = call_sync
+
+
+@miniature(_CHECK, around=("openai", "gemini"))
+def takes_no_retries_for_its_default(adapter: Any) -> None:
+    """Where no retries are wanted, there are as many as by default."""
+    exchange = adapter._exchange  # noqa: SLF001 - as above
+    adapter._exchange = exchange._replace(retries=exchange.retries or 1)  # noqa: SLF001 - as above
+
+
+@miniature(_CHECK, around=("openai", "anthropic"))
+def streams_with_its_default_model(adapter: Any) -> None:
+    """A stream is asked for from the model that is usual, not from the one that the adapter was made with."""
+    usual: str = adapter.default_model
+
+    def translate(own: Translate, prompt: Prompt, options: Options) -> Any:
+        payload = own(prompt, options)
+        return {**payload, "model": usual} if options.get("stream") and not options.get("model") else payload
+
+    retranslate(adapter, translate)
+
+
+@miniature(_CHECK, around=("openai", "ollama-chat"))
+def streams_without_its_time_limits(adapter: Any) -> None:
+    """The time limits that the adapter was made with are forgotten where a stream is asked for."""
+    own = adapter.prepare
+
+    def prepare(prompt: Any, options: Any) -> Any:
+        prepared = own(prompt, options)
+        return replace(prepared, timeouts=prepared.timeouts or Timeouts()) if prepared.stream else prepared
+
+    adapter.prepare = prepare

@@ -49,9 +49,6 @@ CallOnce = Callable[[str, list[dict[str, Any]], dict[str, Any], Answerer], Reply
 AskingBy = tuple[list[dict[str, Any]], dict[str, Any], str]
 """Prompt and options of a call, and its method."""
 
-CallBy = Callable[[str, list[dict[str, Any]], dict[str, Any], Answerer], Reply]
-"""The same by a method, which is named first."""
-
 
 class Subject:
     """One adapter under test, with the loopback provider that answers its calls. `open_subject` makes it."""
@@ -326,7 +323,7 @@ class Subject:
             self.attempt("close_another")
 
     @contextmanager
-    def opening_with(self, settings: dict[str, Any]) -> Generator[CallBy]:
+    def opening_with(self, settings: dict[str, Any]) -> Generator[CallOnce]:
         """Another adapter with these settings besides key and URL: calls it by a method. Raises CannotDo."""
         self.use("open_with", settings=settings)
 

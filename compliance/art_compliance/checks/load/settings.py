@@ -20,7 +20,7 @@ from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Reply
-from art_compliance.subject.subject import CallBy
+from art_compliance.subject.subject import CallOnce
 from art_sdk import FunctionCall, ToolCall
 
 
@@ -95,7 +95,7 @@ def _options(way: Way) -> dict[str, Any]:
     return {"thread_id": "thread-settings", **({"stream": True} if way.streamed else {})}
 
 
-def _left_out(trial: Trial, wanted: dict[str, Any], call: CallBy) -> Iterator[Problem]:
+def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[Problem]:
     """What is missing from a request, the first one or the one after a refusal; and ways that do not ask again."""
     counts: dict[Way, int] = {}
     for way in _ways(trial):
@@ -141,7 +141,7 @@ def _busy(asked: Asked) -> Response:
     return replace(refusing(503)(asked), headers=(*refusing(503)(asked).headers, *_AT_ONCE))
 
 
-def _given_twice(trial: Trial, call: CallBy) -> Iterator[Problem]:
+def _given_twice(trial: Trial, call: CallOnce) -> Iterator[Problem]:
     """What a call gives of a stream that fails after its first tokens: if it is asked for again, it must come once."""
     for what, (answer, needs) in _ANSWERS.items():
         if needs is not None and needs not in trial.subject.capabilities:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import sys
 from collections.abc import Mapping
-from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -22,15 +22,15 @@ def require_new(name: str, folder: Path) -> None:
         raise HarnessError(f"{name!r} cannot be the name of a module: use letters, digits and _, such as my_provider")
     if keyword.iskeyword(name):
         raise HarnessError(f"{name!r} is a keyword of Python; choose another name, such as {name}_provider")
-    if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"} or _is_installed(name):
+    if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"} or _is_importable(name):
         raise HarnessError(f"{name!r} is the name of another module or adapter; choose another name, such as my_{name}")
     if folder.exists() or folder.is_symlink():
         raise HarnessError(f"{folder} already exists; choose another name, or remove it")
 
 
-def _is_installed(name: str) -> bool:
-    """Whether a package of this environment has the name: the new module would hide it from whatever imports it."""
-    return name in packages_distributions()
+def _is_importable(name: str) -> bool:
+    """Whether a module of this environment has the name: the new one would hide it from whatever imports it."""
+    return name in sys.modules or find_spec(name) is not None
 
 
 def class_name(name: str) -> str:

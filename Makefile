@@ -144,8 +144,10 @@ $(VENV)/pytest: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) --editable '.[test]'
 	@touch $@
 
+# Each Python brings a pip of its own age, which may take twice the time to install all this.
 $(BIN)/python: | python
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) pip==26.3
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

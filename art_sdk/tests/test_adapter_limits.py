@@ -13,6 +13,8 @@ from art_sdk import ImagePart
 from art_sdk.adapters.images import ANY_IMAGE, explain_bad_image
 from art_sdk.adapters.rules import CallIdRule
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 PLAIN = CallIdRule(re.compile(r"[a-zA-Z0-9_-]{1,40}"))
 NINE = CallIdRule(re.compile(r"[a-zA-Z0-9]{9}"), lead="", digits=9)
 RULES = pytest.mark.parametrize("rule", [PLAIN, NINE], ids=["long", "nine characters"])

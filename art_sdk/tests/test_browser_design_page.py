@@ -17,6 +17,8 @@ from art_sdk.agents.browser import GeneratedPrompt
 from browser_agent import HOME, LOGIN, Contexts, Executor, action, manager, reflection, step
 from row_tables import table
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "browser-prompts-design.md").read_text("utf-8")
 CODE = ROOT / "art_sdk" / "agents" / "browser"

@@ -13,6 +13,8 @@ from art_sdk.agents.browser.pages.selectors import selectors
 from art_sdk.agents.browser.redaction import Redactor
 from browser_pages import PAGES, real_page
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 LIMIT = 2_000_000
 
 
@@ -181,7 +183,6 @@ def test_words_are_alike_from_four_characters_on(step: str, found: list[str]):
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "html",
     [

@@ -15,6 +15,8 @@ from art_sdk import TextPart, UserMessage
 from art_sdk.json_data import DEPTH_LIMIT, is_utf8, json_type
 from art_sdk.sendable import Unsendable, find_unsendable, is_surely_sendable
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda children: st.lists(children, max_size=4) | st.dictionaries(st.text(), children, max_size=4),

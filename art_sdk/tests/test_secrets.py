@@ -174,6 +174,7 @@ def test_a_traceback_of_a_failed_call_shows_no_key(make: type[BaseAdapter], is_a
     assert not [text for text in printed(error) if START in text]
 
 
+@pytest.mark.unmeasured
 def test_a_traceback_of_another_s_error_shows_no_key_as_far_as_it_goes(make: type[BaseAdapter]) -> None:
     def raises(request: httpx2.Request) -> httpx2.Response:
         headers, raw = request.headers, request.headers.raw

@@ -25,6 +25,8 @@ from art_compliance.run.versions import versions_around
 from made_reports import EXAMPLE, failed, finding_of, good_report, hostile_report, large_report, report_of, result_of
 from read_pages import Read
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 TEXT, RULE = "translation.user-text-survives", "wire.no-rule-is-broken"
 REFUSED = finding_of(RULE, finding_class="refused", message="the tool has no name", example=EXAMPLE)
 
@@ -159,7 +161,6 @@ def test_hostile_subjects_stay_texts():
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_bad_subjects_fit_into_the_size_and_the_page_says_what_is_left_out():
     page = render_board([large_report(number, is_bad=True) for number in range(3)])
     assert len(page.encode()) <= 10 * OF_A_SUBJECT

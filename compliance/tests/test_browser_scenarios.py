@@ -23,7 +23,7 @@ TYPES = {
     "browser-reflection-large": PromptType.REFLECTION_AND_ACTION,
 }
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
 
 
 @pytest.fixture(scope="module")

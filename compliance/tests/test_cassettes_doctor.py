@@ -124,6 +124,7 @@ def spoil(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     path.write_text(yaml.safe_dump(data, width=10_000), encoding="utf-8")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.once
 def test_the_cassettes_of_the_suite_have_no_problems():
     assert list(examine(data_folder("cassettes"), FACTS)) == []

@@ -174,6 +174,7 @@ def test_a_vcrpy_that_does_not_see_httpx2_is_an_error(tmp_path: Path, monkeypatc
         record_into(tmp_path, "openai", "one-question")
 
 
+@pytest.mark.unmeasured
 def test_requests_to_other_paths_are_not_kept(provider, tmp_path: Path):
     class Asks(OpenAIAdapter):
         async def call(self, prompt: Any, options: Any) -> Any:

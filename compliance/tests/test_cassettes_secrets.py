@@ -23,6 +23,8 @@ from hostile_secrets import hostile_texts
 from secret_kinds import STAY, kinds
 from secret_places import PLACES, exchange, is_readable
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 PROVENANCE = Provenance(
     source="provider", date="2026-01-02", adapter="a:B", model="m", scenario="one", digest="sha256:0", suite="0"
 )
@@ -41,7 +43,6 @@ def test_the_tables_are_large_enough():
     assert len(STAY) >= 60
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("place", PLACES)
 def test_every_kind_of_secret_is_removed(place: str):
     scrubber, where = Scrubber(), PLACES[place]
@@ -62,7 +63,6 @@ def test_the_key_of_the_recording_is_removed_though_it_has_no_form(place: str):
     assert place in LEFT_OUT or is_readable(KEY, where.read(kept)), "it has a form, so this shows nothing"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("place", [place for place in PLACES if place not in LEFT_OUT])
 def test_texts_that_look_like_secrets_stay(place: str):
     scrubber, where = Scrubber(), PLACES[place]
@@ -236,7 +236,6 @@ def _seconds(look: Callable[[str], object], text: str) -> float:
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_time_is_linear_in_the_text(look: str):
     """Every unit, and a sample of the rest: quadratic time would be 16 times as much for 4 times the text."""

@@ -217,6 +217,7 @@ def test_the_summary_goes_to_the_page_of_the_job_too(tmp_path, monkeypatch):
     assert "--check translation.user-text-survives --scenario one-question" in summary
 
 
+@pytest.mark.unmeasured
 def test_hostile_texts_are_no_markup_in_the_summary_and_in_junit(tmp_path):
     folder = tmp_path / "out"
     report = hostile_report()

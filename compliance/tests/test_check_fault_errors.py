@@ -68,6 +68,7 @@ def after_two_good(script: Script, **more: Any) -> Any:
     return scripted(GOOD, GOOD, script, dialect="openai-chat", **more)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("streamed", [True, False])
 def test_every_fault_is_tried_on_the_kinds_of_answer_that_are_asked_for(streamed: bool):  # noqa: FBT001
     capabilities = CAPABILITIES if streamed else UNSTREAMED
@@ -80,6 +81,7 @@ def test_every_fault_is_tried_on_the_kinds_of_answer_that_are_asked_for(streamed
     assert by_case(BENIGN, unstreamed).keys() == cases("whole", streamed=False)
 
 
+@pytest.mark.unmeasured
 def test_an_adapter_that_always_asks_for_a_stream_has_no_faults_of_whole_answers():
     class StreamsInside(OpenAIAdapter):
         def prepare(self, prompt: object, options: Any) -> Any:

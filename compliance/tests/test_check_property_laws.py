@@ -151,6 +151,7 @@ def test_a_law_that_nothing_was_judged_by_does_not_apply(law: str, family: str, 
     assert reason in str(result.reason)
 
 
+@pytest.mark.unmeasured
 def test_what_fails_shrinks_by_the_check_that_failed_first():
     """Of longer prompts the adapter loses the system text, of a single message what the user says."""
 
@@ -269,6 +270,7 @@ HASHED = find_miniature("orders-by-hash").of(OpenAIAdapter)
 AGREE = "properties.other-processes-agree"
 
 
+@pytest.mark.unmeasured
 def test_prompts_that_differ_in_other_processes_are_counted_and_the_shortest_is_shown():
     (found,) = passed(AGREE, HASHED, examples=20).findings
     (count,) = re.findall(r"(\d+) of 20 prompts", found.message)

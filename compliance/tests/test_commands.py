@@ -12,6 +12,8 @@ from art_compliance.commands import app
 from art_compliance.resources import data_folder
 from art_sdk import BUILT_IN
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 FEW = ("--scenario", "one-question", "--scenario", "parallel-calls")
 """Whole certifications are those of test_reference_adapters.py."""
 
@@ -223,7 +225,6 @@ def test_a_folder_that_cannot_be_written_into_is_found_before_the_run(art, tmp_p
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_the_last_of_several_adapters_is_looked_for_before_the_first_one_is_judged(art, tmp_path: Path):
     (tmp_path / "mine.py").write_text("from art_sdk import OpenAIAdapter\nclass Mine(OpenAIAdapter): pass\n")
     result = art("certify", "openai", "mine:Mine", "mine:Mime", *FEW)

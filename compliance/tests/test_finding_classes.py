@@ -22,6 +22,8 @@ from art_compliance.run.report import write_reports
 from art_compliance.scenarios import load_scenarios
 from art_sdk import OpenAIAdapter, PromptTranslationFailed, SystemMessage
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 class Unasked(OpenAIAdapter):
     """Sends every prompt as it is, also those that no provider accepts."""
@@ -52,7 +54,6 @@ def certified(make: Any, check: str, scenario: str = "") -> Report:
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("make", "check", "scenario", "classes"),
     [

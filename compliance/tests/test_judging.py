@@ -16,6 +16,8 @@ from art_compliance.dialects import DIALECTS
 from art_compliance.resources import data_folder
 from row_tables import table
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 def good(dialect: str) -> dict[str, Any]:
     path = data_folder("fixtures") / "judges" / dialect / "good.json"
@@ -62,7 +64,6 @@ def decode_or_fail(dialect: str, payload: Any) -> object:
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(("make", "size"), [(long, 500), (wrong, 50)])
 @table("run", [judge, decode_or_fail], ids=["judging", "decoding"])
@@ -91,7 +92,6 @@ def least(run: Callable[[], object]) -> float:
     return min(seconds(run) for _ in range(3))
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_payloads_of_ten_messages_are_judged_by_the_thousand_in_a_second(dialect):
     payload = long(dialect, 9)
@@ -101,7 +101,6 @@ def test_payloads_of_ten_messages_are_judged_by_the_thousand_in_a_second(dialect
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_hundred_thousand_messages_are_judged(dialect):
     name = DIALECTS[dialect].requests.history[1:]

@@ -17,7 +17,7 @@ from art_compliance.judging.wire.pieces import Piece, split
 from art_compliance.judging.wire.schemas import CHECK
 from art_compliance.resources import data_folder
 
-pytestmark = pytest.mark.once
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # other tests run the same lines
 
 
 def anthropic(blocks: list[Any], **more: Any) -> dict[str, Any]:
@@ -113,7 +113,6 @@ def test_a_rule_that_is_broken_often_has_a_hundred_findings():
     assert findings[-1].message == "gemini.roles: only the first 100 findings are listed"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", WRONG)
 def test_ten_times_the_faults_take_hardly_longer(dialect: str):
     make, block, _ = WRONG[dialect]

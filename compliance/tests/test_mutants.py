@@ -16,6 +16,8 @@ import pytest
 from art_compliance.dialects import DIALECTS
 from art_compliance.miniatures import MINIATURES
 
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # they read files and start processes
+
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = ROOT / "compliance" / "art_compliance"
 MUTANTS = ROOT / "compliance" / "mutants"

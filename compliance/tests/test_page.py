@@ -27,7 +27,7 @@ from made_reports import (
 )
 from read_pages import Read
 
-pytestmark = pytest.mark.once  # a page is the same text on every Python
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]  # a page is the same text on every Python
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +127,6 @@ def test_a_text_of_a_megabyte_is_cut_around_what_was_lost():
     assert re.findall("<mark>(.*?)</mark>", page) == ["LOST", "‸"]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("is_bad", [False, True])
 def test_ten_adapters_by_every_check_fit_into_the_size(is_bad):
     reports = [large_report(number, is_bad=is_bad) for number in range(10)]

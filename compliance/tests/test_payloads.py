@@ -38,6 +38,7 @@ def test_every_scenario_has_its_payloads_and_every_payload_its_scenario():
     )
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("dialect", WRITERS)
 def test_the_canonical_payloads_are_what_the_reference_adapter_sends(dialect: str):
     kept = {name_of(path): path.read_text(encoding="utf-8") for path in of(dialect) if path.is_file()}

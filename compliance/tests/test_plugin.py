@@ -228,6 +228,7 @@ def test_a_keyword_that_is_a_scenario_gets_advice(run):
     result.stdout.fnmatch_lines(["-k selects checks by their ids; for scenarios, use --art-scenario one-question"])
 
 
+@pytest.mark.unmeasured
 @pytest.mark.once
 def test_the_plugin_imports_nothing_until_it_is_used(pytester):
     pytester.makepyfile(

@@ -12,6 +12,8 @@ from packaging.requirements import Requirement
 from art_compliance.cli import EXTRA
 from plugin_projects import FEW, SUITE_FILE
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 
 def test_a_fixture_of_the_wrong_scope_is_reported(run, pytester):
     pytester.makepyfile(test_mine=SUITE_FILE.format(scope="function"))
@@ -21,7 +23,6 @@ def test_a_fixture_of_the_wrong_scope_is_reported(run, pytester):
     assert "the fixture art_adapter in test_mine.py has the scope 'function'; write @pytest.fixture(scope=" in output
 
 
-@pytest.mark.unmeasured
 def test_a_missing_fixture_is_reported(run, pytester):
     pytester.makepyfile(test_mine="from art_compliance.suite import *")
     result = run()
@@ -77,7 +78,6 @@ def without_yaml(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_a_missing_extra_is_one_sentence_of_the_command(without_yaml):
     result = without_yaml("art_compliance.cli", "certify", "openai")
     assert result.ret == 2
@@ -86,7 +86,6 @@ def test_a_missing_extra_is_one_sentence_of_the_command(without_yaml):
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("arguments", "test"), [(["--art-adapter", "openai"], ""), ([], "from art_compliance.suite import *")]
 )
@@ -136,7 +135,6 @@ def test_a_wrong_fixture_is_one_message(run, pytester, line, message):
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_workers_pass_on_what_is_wrong_with_a_fixture(pytester):
     line, message = WRONG_FIXTURES[0]
     text = SUITE_FILE.format(scope="session").replace("return OpenAIAdapter", line)

@@ -143,6 +143,7 @@ def test_a_failure_is_reproduced_by_its_script_and_by_its_command(tmp_path: Path
     assert payload["messages"][0]["content"] == prompt[0]["content"].strip()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.once
 def test_a_failure_on_a_scenario_of_ones_own_is_run_again_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
@@ -208,6 +209,7 @@ class Refuser(OpenAIAdapter):
         return super().translate(prompt, options)
 
 
+@pytest.mark.unmeasured
 def test_a_factory_that_another_process_cannot_import_is_not_judged_there():
     class Local(OpenAIAdapter):
         pass
@@ -220,6 +222,7 @@ def test_a_factory_that_another_process_cannot_import_is_not_judged_there():
     assert "cannot be pickled for another process" in (result.reason or "")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.once
 def test_sensitivity_tells_what_is_caught_missed_and_does_not_apply():
     few = Selection(checks=("translation.system-text-survives", "translation.canary-texts-are-whole"))

@@ -48,6 +48,7 @@ def test_a_record_command_that_cannot_work_explains_why(what: str):
     assert message in result.output
 
 
+@pytest.mark.unmeasured
 def test_recording_with_a_key_writes_a_cassette(provider, tmp_path: Path):
     base = provider.url + DIALECTS["openai-chat"].service.base_path
     arguments = ("--key-from", "THE_KEY", "--base-url", base, "--into", str(tmp_path), "--scenarios", "one-question")

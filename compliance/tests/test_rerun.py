@@ -78,6 +78,7 @@ def kind_of(check: Check, scenario: Scenario) -> str:
     return f"{check.stage.name} {'once' if check.once else scenario.group}"
 
 
+@pytest.mark.unmeasured
 def test_every_kind_of_trial_is_run_again_by_its_names(own: Path, plan: Plan):
     kinds = {kind_of(*trial): trial for trial in plan}
     assert {"faults once", "agent once", "properties generated", "live simple-chat", "translation ."} <= set(kinds)

@@ -82,6 +82,7 @@ def broken(report: Report) -> Report:
     return failing(report, list(wrong))
 
 
+@pytest.mark.unmeasured
 @pytest.mark.once
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_summary_of_a_broken_adapter_fits_a_terminal_of_any_width(broken: Report, width: int | None):

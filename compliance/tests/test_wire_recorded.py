@@ -12,6 +12,8 @@ from recorded_traffic import SHAPES, Recorded, accepted, params
 from row_tables import table
 from wire_requests import refusals
 
+pytestmark = pytest.mark.unmeasured  # other tests run the same lines
+
 OWN_DIALECTS = {
     "mistral": "mistral-chat",
     "openrouter": "openrouter-chat",

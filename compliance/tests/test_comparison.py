@@ -310,6 +310,8 @@ def test_json_values_are_equal_only_with_the_same_type(one: Any, other: Any, is_
     [
         (1.0, 1, True),
         (-0.0, 0, True),
+        (-0.0, 0.0, False),
+        (0.0, -0.0, False),
         ([{"a": 100.0}], [{"a": 100}], True),
         (2**70, 2.0**70, True),
         (2**70 + 1, 2.0**70, False),

@@ -192,8 +192,8 @@ def keeps_json(wanted: Any, found: Any) -> bool:
     """Whether the value that was found says all that the wanted one does: equal as for `same_json`, but for notation.
 
     Where a language has one kind of number, `1.0` and `-0.0` are written as `1` and `0`, and an integer from 1e21 on
-    with an exponent (ECMA-262, Number::toString). Who reads the one reads the other. Not so an integer that became
-    `1.0`: many decoders refuse that where they want an integer.
+    with an exponent (ECMA-262, Number::toString). Who reads the one reads the other. `0.0` for `-0.0` is no such
+    notation: it has lost the sign. Nor is `1.0` for an integer: many decoders refuse it where they want an integer.
     """
     return _same(wanted, found, _keeps_scalar)
 
@@ -240,8 +240,8 @@ def _same_scalar(one: Any, other: Any) -> bool:
 
 
 def _keeps_scalar(wanted: Any, found: Any) -> bool:
-    if type(wanted) is float and type(found) in (float, int):
-        return bool(wanted == found)
+    if type(wanted) is float and type(found) is int:
+        return wanted == found
     if type(wanted) is int and type(found) is float and abs(wanted) >= _WRITTEN_WITH_EXPONENT:
         return wanted == found
     return _same_scalar(wanted, found)

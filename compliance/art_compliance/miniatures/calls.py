@@ -36,6 +36,12 @@ def rounds_integers(adapter: Any) -> None:
 
 
 @miniature("translation.arguments-survive")
+def loses_the_sign_of_zeros(adapter: Any) -> None:
+    """Negative zeros in arguments become positive ones."""
+    change_messages(adapter, "assistant", lambda m: _with_arguments(m, lambda text: text.replace("-0.0", "0.0")))
+
+
+@miniature("translation.arguments-survive")
 def loses_one_of_two_keys(adapter: Any) -> None:
     """Arguments are parsed and written again, which drops a duplicate key."""
     change_messages(adapter, "assistant", lambda m: _with_arguments(m, _parsed_and_written))

@@ -237,7 +237,10 @@ LEFT_OUT: Final = {
     **{f"says-{name}": SENDING for name in ODD_SAYING},
     "says-something-else-each-time": (*SENDING, *AT_ONCE),
 }
-"""How the names of checks begin that take long with this adapter, or whose threads race for what comes next."""
+"""How the names of checks begin that take long with this adapter, or whose threads race for what comes next.
+
+Besides, `load.late-chunks` makes more calls on a busy machine.
+"""
 SCENARIOS: Final = (
     "everything-at-once",
     "streamed-second-round",
@@ -260,7 +263,7 @@ MADE_UP: Final = re.compile(
 def trials_of(name: str, wanted: Container[str] = CHECKS) -> Iterator[Kept]:
     """Every check that is wanted, on the greeting or on each of the scenarios that it applies to."""
     scenarios = list(map(suite_scenario, SCENARIOS[::3] if name.startswith("sends-") else SCENARIOS))
-    left_out = LEFT_OUT.get(name, ("load.memory",))
+    left_out = (*LEFT_OUT.get(name, ("load.memory",)), "load.late-chunks")
     with open_subject(ADAPTERS[name](), name="adapter") as subject:
         for check in CHECKS.values():
             if check.id in wanted and check.stage.name not in ELSEWHERE and not check.id.startswith(left_out):

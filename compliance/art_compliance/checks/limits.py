@@ -196,6 +196,30 @@ CUTS: Final = 40
 PLACES_AT_THE_ENDS: Final = 3
 """events at each end of a stream after which it is cut short, and as many between them"""
 
+LONG_ANSWER: Final = 1_000_000
+"""characters of the answer of which some pieces come in small chunks"""
+
+PIECES_IN_DRIPS: Final = 12
+"""pieces of it that come so, of some 128"""
+
+DRIPS_OF_A_PIECE: Final = 5
+"""small chunks of each of them"""
+
+DRIP_PAUSE: Final = 0.001
+"""seconds between two of these chunks"""
+
+GROWN_BY: Final = 1.5
+"""times as much processor time may an answer take with the small chunks at its end as with them at its beginning"""
+
+GROWN_BY_ALL: Final = 1.2
+"""times as much as the cheapest of the other methods: only a method that takes more is measured with both"""
+
+GROWN_MORE_THAN: Final = 0.008
+"""seconds of processor time that it must take more, besides"""
+
+GROWTH_ROUNDS: Final = 3
+"""times that both are measured again before they are said to differ"""
+
 # How many options, and how many findings
 
 OPTIONS_AT_ONCE: Final = 3

@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import tempfile
 import warnings
+from collections.abc import Callable
 from contextlib import closing, suppress
 from threading import Event, Lock, Thread
 from typing import Any, Final
@@ -160,3 +161,35 @@ def forgets_threads_of_whole_answers(adapter: Any) -> None:
         return own(prompt, options)
 
     adapter.complete_sync = complete_sync
+
+
+@miniature("load.late-chunks-cost-no-more", around=("openai", "bedrock", "gemini"))
+def reads_all_again_with_each_chunk(adapter: Any) -> None:
+    """A stream's bytes are kept, and divided into events again with each chunk."""
+    own = adapter.stream_frames
+
+    def stream_frames() -> Any:
+        return _FromTheStart(own)
+
+    adapter.stream_frames = stream_frames
+
+
+class _FromTheStart:
+    """The frames of all bytes so far, but for those that were given before."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._frames = make()
+        self._read = b""
+        self._given = 0
+
+    def feed(self, chunk: bytes) -> Any:
+        """The frames that the chunk completes."""
+        self._read += chunk
+        self._frames = self._make()
+        found = list(self._frames.feed(self._read))
+        new, self._given = found[self._given :], len(found)
+        return new
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._frames, name)

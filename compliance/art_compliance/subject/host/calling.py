@@ -29,6 +29,7 @@ from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.host.collecting import (
     answered_whole,
     await_result,
+    begin_and_time,
     call_in_loop,
     collect,
     collect_from,
@@ -38,6 +39,7 @@ from art_compliance.subject.host.collecting import (
     is_async,
     is_folded,
     keep_async,
+    time_async,
 )
 from art_compliance.subject.host.interrupting import (
     Cancelled,
@@ -159,6 +161,15 @@ class Caller:
         if is_folded(method):
             return answered_whole(self.ask(prompt, options, method))
         return self.read(prompt, options, method=method)
+
+    def cost(self, prompt: Any, options: Any, method: str) -> float:
+        """The seconds of processor time that a call takes on the thread that reads it."""
+        call: Callable[..., Any] = getattr(self._adapter, method)
+        begun = run_bounded(partial(begin_and_time, call, prompt, options, method), self._limit)
+        if isinstance(begun, float):
+            return begun
+        timing: Future[float] = self._portal.start_task_soon(time_async, begun, method)
+        return await_bounded(timing, self._limit)
 
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float:
         """Closes the call after its first token, and returns how many seconds that took. Raises CannotDo."""

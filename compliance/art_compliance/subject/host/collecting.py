@@ -78,6 +78,24 @@ async def drain_from(result: Any, method: str) -> Answered:
     return answered_whole(await result) if is_folded(method) else await drain(result)
 
 
+def begin_and_time(call: Callable[..., Any], prompt: Any, options: Any, method: str) -> Any:
+    """The processor time that a synchronous call takes on this thread; what any other call returns."""
+    began = time.thread_time()
+    result = call(prompt, options)
+    if is_async(result):
+        return result
+    collect_from(result, method)
+    return time.thread_time() - began
+
+
+@stopping
+async def time_async(result: Any, method: str) -> float:
+    """The processor time that it takes on this thread to read what an asynchronous call returned."""
+    began = time.thread_time()
+    await drain_from(result, method)
+    return time.thread_time() - began
+
+
 @stopping
 async def collect_in_loop(call: Callable[..., Any], prompt: Any, options: Any, method: str) -> Answered:
     """As `collect_from`, for a synchronous call that is made in the thread of a running event loop."""

@@ -160,6 +160,10 @@ class Host(Siblings, Watch):
             replies.append(self._reply(partial(self._caller.read, *arguments)))
         return replies
 
+    def cost(self, prompt: Any, options: Any, method: str) -> float | Refused | Crashed:
+        """The seconds of processor time that a call takes on the thread that reads it."""
+        return self._attempt(lambda: self._caller.cost(prompt, options, method))
+
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float | Refused | Crashed:
         """Closes the call after its first token: how many seconds that took. Raises CannotDo."""
         return self._attempt(lambda: self._caller.close_early(prompt, options, method=method))

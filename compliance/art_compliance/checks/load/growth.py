@@ -1,0 +1,131 @@
+"""Load: the work for a chunk of an answer does not grow with what came before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from math import inf
+from typing import Final, NamedTuple
+
+from art_compliance.checks.base import check
+from art_compliance.checks.limits import (
+    DRIP_PAUSE,
+    DRIPS_OF_A_PIECE,
+    GROWN_BY,
+    GROWN_BY_ALL,
+    GROWN_MORE_THAN,
+    GROWTH_ROUNDS,
+    LONG_ANSWER,
+    PIECES_IN_DRIPS,
+)
+from art_compliance.checks.load.ways import methods_of
+from art_compliance.checks.streamed import options_for
+from art_compliance.checks.trial import Trial
+from art_compliance.dialects import CannotWrite
+from art_compliance.findings import Problem
+from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
+from art_compliance.scenarios import WrittenAnswer
+
+
+@check(
+    "load.late-chunks-cost-no-more",
+    clause="What an adapter does with a chunk of bytes does not grow with what came before it.",
+    finding_class="contract",
+    requires=("dialect", "call", "python"),
+    once=True,
+)
+def late_chunks_cost_no_more(trial: Trial) -> Iterator[Problem]:
+    """Reading all again with each chunk takes the square of the length: a long answer stops everything else."""
+    usual = inf
+    for way in _ways(trial):
+        late = _cost(trial, way, late=True)
+        if usual < inf and late <= GROWN_BY_ALL * usual:
+            continue  # as quick as another way, where late and early chunks cost the same
+        early, late = _compare(trial, way, late)
+        if late > GROWN_BY * early and late - early > GROWN_MORE_THAN:
+            end = f"with {PIECES_IN_DRIPS * DRIPS_OF_A_PIECE} small chunks at its end"
+            took = f"takes {late * 1000:.0f} ms of processor time {end}, {early * 1000:.0f} with them at its beginning"
+            yield Problem(f"{way}: an answer of {LONG_ANSWER / 1e6:g} MB {took}; read each byte once")
+            return
+        usual = min(usual, early)
+
+
+class _Way(NamedTuple):
+    """A method, and what the answer is: a text or reasoning, streamed or not."""
+
+    method: str
+    answer: WrittenAnswer
+    streamed: bool = False
+
+    def __str__(self) -> str:
+        what = "reasoning" if self.answer.thinking else "a text"
+        return f"{self.method}, {what}{', streamed' if self.streamed else ''}"
+
+
+def _ways(trial: Trial) -> Iterator[_Way]:
+    """Each method reads a stream; every other one, of reasoning, where the provider has that."""
+    if "streaming" in trial.subject.capabilities:
+        texts = (_TEXT, _THINKING if _has_reasoning(trial) else _TEXT)
+        yield from (_Way(method, texts[at % 2], streamed=True) for at, method in enumerate(methods_of(trial)))
+    yield _Way("call", _TEXT)
+
+
+def _has_reasoning(trial: Trial) -> bool:
+    try:
+        trial.dialect.streams.write(WrittenAnswer(thinking="so", content="done"))
+    except CannotWrite:
+        return False
+    return True
+
+
+_TEXT: Final = WrittenAnswer(content="w" * LONG_ANSWER)
+_THINKING: Final = WrittenAnswer(thinking="w" * LONG_ANSWER, content="done")
+
+
+def _compare(trial: Trial, way: _Way, late: float) -> tuple[float, float]:
+    """What the call costs with small chunks early, at most, and late, at least: a busy machine seems to be slow."""
+    early = _cost(trial, way, late=False)
+    for _ in range(GROWTH_ROUNDS):
+        if late <= GROWN_BY * early:
+            break
+        early, late = max(early, _cost(trial, way, late=False)), min(late, _cost(trial, way, late=True))
+    return early, late
+
+
+def _cost(trial: Trial, way: _Way, *, late: bool) -> float:
+    """The seconds of processor time of a call; none where it fails, which others report."""
+    options = options_for(trial, streamed=way.streamed)
+    with trial.subject.answering(_dripping(way.answer, late=late)):
+        cost = trial.subject.attempt("cost", prompt=trial.scenario.prompt, options=options, method=way.method)
+    return cost if isinstance(cost, float) else 0.0
+
+
+def _dripping(answer: WrittenAnswer, *, late: bool) -> Answerer:
+    """The answer, with some of its pieces in small chunks: the first ones, or the last."""
+
+    def answer_so(asked: Asked) -> Response:
+        response = asked.answer(answer)
+        pieces = [step.data for step in response.steps or () if isinstance(step, Send)] or _cut(response.body, _PIECES)
+        long = [at for at, piece in enumerate(pieces) if _PIECE / 2 < len(piece) < 4 * _PIECE]
+        begin = max(long[-1] + 1 - PIECES_IN_DRIPS, 0) if late else long[0]
+        return Response(200, content_type=response.content_type, steps=tuple(_steps(pieces, begin)))
+
+    return answer_so
+
+
+_PIECES: Final = 128
+_PIECE: Final = LONG_ANSWER / _PIECES
+"""Bytes of a text's pieces: a streamed answer is written in so many."""
+
+
+def _steps(pieces: Sequence[bytes], begin: int) -> Iterator[Step]:
+    end = begin + PIECES_IN_DRIPS
+    yield Send(b"".join(pieces[:begin]))
+    for drip in chain.from_iterable(_cut(piece, DRIPS_OF_A_PIECE) for piece in pieces[begin:end]):
+        yield from (Send(drip), Pause(DRIP_PAUSE))
+    yield Send(b"".join(pieces[end:]))
+
+
+def _cut(data: bytes, parts: int) -> list[bytes]:
+    size = -(-len(data) // parts)
+    return [data[at : at + size] for at in range(0, len(data), size)]

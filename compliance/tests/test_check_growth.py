@@ -1,0 +1,84 @@
+"""What is said of adapters that do more with a chunk the later it comes, and of those that do not."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from art_compliance.checks.load.growth import late_chunks_cost_no_more
+from art_sdk import BedrockConverseAdapter, GeminiAdapter, OpenAIAdapter, OpenAIResponsesAdapter
+from trials import answer_events, messages_of, reason_of, scripted, spoiled, translator
+
+pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
+
+CHECK = late_chunks_cost_no_more.id
+
+
+@pytest.mark.parametrize("make", [BedrockConverseAdapter, GeminiAdapter, OpenAIAdapter, OpenAIResponsesAdapter])
+def test_the_adapters_read_each_byte_once(make: Any):
+    assert messages_of(CHECK, make) == []
+
+
+def test_an_adapter_that_is_as_slow_early_as_late_passes():
+    def call(*_: Any) -> Any:
+        _work(0.03)
+        return answer_events()
+
+    assert messages_of(CHECK, scripted(call)) == []
+
+
+def _work(seconds: float) -> None:
+    ends = time.thread_time() + seconds
+    while time.thread_time() < ends:
+        pass
+
+
+@pytest.mark.parametrize("method", ["call_sync", "complete", "complete_sync"])
+def test_a_method_is_named_that_does_more_with_late_chunks(method: str):
+    """It works for as long as all that came before it is large."""
+
+    class Frames:
+        def __init__(self, own: Any) -> None:
+            self._own = own
+            self._size = 0
+
+        def feed(self, chunk: bytes) -> Any:
+            self._size += len(chunk)
+            _work(self._size / 1e9)
+            return self._own.feed(chunk)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._own, name)
+
+    def spoil(adapter: Any) -> None:
+        own, frames, slow = getattr(adapter, method), adapter.stream_frames, [False]
+
+        def stream_frames() -> Any:
+            return Frames(frames()) if slow[0] else frames()
+
+        async def complete(prompt: Any, options: Any) -> Any:
+            slow[0] = True
+            try:
+                return await own(prompt, options)
+            finally:
+                slow[0] = False
+
+        def without_a_loop(prompt: Any, options: Any) -> Any:
+            slow[0] = True
+            try:
+                given = own(prompt, options)
+                return iter(list(given)) if method == "call_sync" else given
+            finally:
+                slow[0] = False
+
+        adapter.stream_frames = stream_frames
+        setattr(adapter, method, complete if method == "complete" else without_a_loop)
+
+    [message] = messages_of(CHECK, spoiled(spoil))
+    assert message.startswith(f"{method}, a text, streamed: an answer of 1 MB takes ")
+
+
+def test_an_adapter_without_a_call_reads_nothing():
+    assert "no call" in reason_of(CHECK, translator(lambda *_: {}))

@@ -47,20 +47,22 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if not variations:
         raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
     answers = _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]
-    usual = [_messages(differing(trial, call_as(trial, kind, answering_with(one)), one)) for one in answers]
+    usual = [call_as(trial, kind, answering_with(one)) for one in answers]
     for variation in variations:
         if variation.goes_back and not variation.needs <= trial.subject.capabilities:
             continue
-        for answer, known in zip(answers, usual, strict=True):
+        for answer, read in zip(answers, usual, strict=True):
             reply = call_as(trial, kind, _varying(variation, answer))
             if variation.may_fail and isinstance(reply, Answered) and reply.error is not None:
                 continue
             found = [*differing(trial, reply, _as_given(answer, variation))] or [
                 *_uncounted(reply, trial.once(_COUNTED[kind]))
             ]
+            known = _messages(differing(trial, read, answer))
             faults = [one for one in found if one.message not in known]
             if isinstance(reply, Answered) and not found:
                 faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
+                faults += _renumbered(reply, read, answer)
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
             if faults:
                 break
@@ -69,6 +71,16 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
 def _messages(problems: Iterator[Problem]) -> frozenset[str]:
     """What is wrong with an answer in its usual form, too: other checks report it, and no form is its cause."""
     return frozenset(problem.message for problem in problems)
+
+
+def _renumbered(reply: Answered, usual: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
+    """Other ids of calls than the provider's, which the adapter keeps in the usual form."""
+    given = [call.id for call in answer.tool_calls]
+    found = [call.get("id") for call in reply.calls]
+    if isinstance(usual, Answered) and [call.get("id") for call in usual.calls] == given != found:
+        yield Problem(
+            f"its calls have the ids {show(found)} instead of {show(given)}, which they have in the usual form"
+        )
 
 
 def _as_given(answer: WrittenAnswer, variation: Variation) -> WrittenAnswer:

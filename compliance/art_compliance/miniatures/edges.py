@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
 from art_compliance.dialects.variations import read_data
+from art_compliance.miniatures.answers import with_calls
 from art_compliance.miniatures.base import Events, change_payload, miniature
 from art_compliance.miniatures.streams import change_streams, refeed
 
@@ -46,6 +47,31 @@ def _without_calls(events: Events, places: list[int]) -> Events:
     numbers = [at for at, event in enumerate(events) if event["type"] == "TOOL_CALL"]
     dropped = {numbers[place] for place in places if place < len(numbers)}
     return [event for at, event in enumerate(events) if at not in dropped]
+
+
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def lets_an_empty_id_win(adapter: Any) -> None:
+    """A call whose later pieces have an empty id gets an invented one."""
+    begun: dict[int, str] = {}
+    emptied: set[str] = set()
+
+    def note(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            for piece in choice["delta"].get("tool_calls") or ():
+                if piece.get("id"):
+                    begun[piece.get("index", 0)] = piece["id"]
+                elif "id" in piece:
+                    emptied.add(begun.get(piece.get("index", 0), ""))
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, note))
+    change_streams(
+        adapter, lambda events: with_calls(events, lambda call: _invented(call, emptied))
+    )
+
+
+def _invented(call: dict[str, Any], emptied: set[str]) -> dict[str, Any]:
+    return {**call, "id": f"made_up_{call['id']}"} if call["id"] in emptied else call
 
 
 @miniature("stream.other-forms-are-read", around=("azure",))

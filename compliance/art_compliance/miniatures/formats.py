@@ -9,7 +9,7 @@ from typing import Any
 
 from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.answers import with_calls
-from art_compliance.miniatures.base import Events, change_events, change_payload, miniature
+from art_compliance.miniatures.base import Events, Options, change_events, change_payload, miniature, retranslate
 from art_compliance.miniatures.forms import reread
 from art_compliance.miniatures.streams import refeed
 from art_sdk.json_data import is_array, is_object
@@ -45,6 +45,16 @@ def forgets_the_reasoning_between_calls(adapter: Any) -> None:
 
 def _without_reasoning(payload: Any) -> Any:
     return {**payload, "input": [item for item in payload["input"] if item.get("type") != "reasoning"]}
+
+
+@miniature("translation.streams-lack-no-field", around=("openai-responses",))
+def asks_for_reasoning_unstreamed_alone(adapter: Any) -> None:
+    """A streamed request does not ask for encrypted reasoning, so that it cannot go back."""
+    retranslate(adapter, lambda translate, prompt, options: _unasked(translate(prompt, options), options))
+
+
+def _unasked(payload: Any, options: Options) -> Any:
+    return {name: value for name, value in payload.items() if name != "include" or not options.get("stream")}
 
 
 @miniature("translation.results-survive", around=("bedrock",))

@@ -30,6 +30,12 @@ def reads_the_first_text_alone(adapter: Any) -> None:
     reread(adapter, _with_first_text)
 
 
+@miniature("response.other-forms-are-read", around=("mistral",))
+def reads_the_first_part_alone(adapter: Any) -> None:
+    """Of an answer in several parts, the first text is read."""
+    reread(adapter, _with_first_text)
+
+
 @miniature("stream.other-forms-are-read")
 def reads_one_thing_per_event(adapter: Any) -> None:
     """Text next to a finish reason, a second part in an event, and a second block of text in a stream are lost."""

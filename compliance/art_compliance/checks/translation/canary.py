@@ -246,13 +246,14 @@ def _link(planted: Planted, id_leaves: list[Leaf], call_id: str, text: str) -> I
     leaves_to=(canary_texts_are_whole, canary_results_are_linked),
 )
 def canary_arguments_decode_once(trial: Trial) -> Iterator[Problem]:
-    """Not encoded twice, not cut off, with integers still integers."""
+    """Not encoded twice, not cut off, with integers still integers. An empty object may be left out of some formats."""
     planted = trial.once(plant)
     objects = list(_objects(planted.payload))
     for entry in planted.entries:
         for call in entry.calls:
-            if is_object(call.arguments) and not any(keeps_json(call.arguments, one) for one in objects):
-                text = f"the arguments of {show(call.name)} are missing: {show(call.arguments)}"
+            wanted = call.arguments
+            if is_object(wanted) and wanted and not any(keeps_json(wanted, one) for one in objects):
+                text = f"the arguments of {show(call.name)} are missing: {show(wanted)}"
                 yield Problem(text, path=call.path)
 
 

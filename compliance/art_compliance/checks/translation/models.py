@@ -12,7 +12,10 @@ from art_compliance.checks.translation.conservation import CAUSES
 from art_compliance.checks.translation.losses import losses_of
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
+from art_compliance.quoting import show
+from art_compliance.subject.observations import Sent
 from art_sdk import Capability
+from art_sdk.json_data import is_object
 
 Call = tuple[list[dict[str, Any]], dict[str, Any]]
 
@@ -33,6 +36,33 @@ def every_model_gets_everything(trial: Trial) -> Iterator[Problem]:
                 found = losses_of(trial, prompt, {"thread_id": "models", "model": model, **options})
                 fresh = (one for one in found if not trial.is_known(one.message))
                 yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, SHOWN_OF_A_MODEL))
+
+
+@check(
+    "translation.streams-lack-no-field",
+    clause="For each of the provider's models, a streamed request has every field that it has unstreamed.",
+    requires=("dialect", "sent", "streaming"),
+    once=True,
+    leaves_to=CAUSES,
+)
+def streams_lack_no_field(trial: Trial) -> Iterator[Problem]:
+    """What an adapter adds of its own, such as the wish for encrypted reasoning, is forgotten in one of two places."""
+    models = trial.dialect.answers.models
+    for model in (*models.names, *models.others):
+        whole, streamed = (
+            trial.observe(_CHAT, {"thread_id": "models", "model": model, **more}) for more in ({}, {"stream": True})
+        )
+        if isinstance(whole, Sent) and isinstance(streamed, Sent):
+            for name in sorted(_fields(whole) - _fields(streamed)):
+                value = show(whole.payload[name])
+                yield Problem(
+                    f"for {model}, the streamed request lacks the field {name!r}, which is {value} unstreamed"
+                )
+
+
+def _fields(sent: Sent) -> set[str]:
+    """The fields of a request that do not speak of streams."""
+    return {name for name in sent.payload if "stream" not in name} if is_object(sent.payload) else set()
 
 
 _CHAT: Final[list[dict[str, Any]]] = [

@@ -80,7 +80,11 @@ def _streamed_in_parts(chunk: Chunk) -> Chunk:
 
 def _with_parts(spoken: dict[str, Any]) -> dict[str, Any]:
     text = spoken.get("content")
-    return {**spoken, "content": [{"type": "text", "text": text}]} if isinstance(text, str) and text else spoken
+    if not isinstance(text, str) or not text:
+        return spoken
+    middle = len(text) // 2
+    parts = [{"type": "text", "text": one} for one in (text[:middle], text[middle:]) if one]
+    return {**spoken, "content": parts}
 
 
 IN_PARTS: Final = Variation(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from art_sdk import GeminiAdapter
 from trials import assert_each_has, call_of, findings_of, scenario, translator
 
 CALL, OTHER = call_of("call_1", arguments='{"at": "sea"}'), call_of("call_2", arguments="{}")
@@ -292,3 +293,26 @@ def test_a_text_behind_a_blank_one_is_looked_for():
     prompt = [{"role": "user", "content": " "}, {"role": "assistant", "content": "said"}]
     (fault,) = found("texts-are-whole", translator(lambda *_: [" "], dialect=None), scenario(prompt=prompt))
     assert "is lost" in fault[0]
+
+
+class OmitsEmptyArguments(GeminiAdapter):
+    """Right: `args` of a Gemini function call is optional."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        payload = super().translate(prompt, options)
+        for part in (part for turn in payload["contents"] for part in turn["parts"] if "functionCall" in part):
+            if not part["functionCall"].get("args"):
+                part["functionCall"].pop("args", None)
+        return payload
+
+
+def test_empty_arguments_may_be_left_out_where_the_format_reads_none_so():
+    said = {"role": "assistant", "content": None, "tool_calls": [call_of("call_1", arguments="{}")]}
+    asked = scenario(
+        prompt=[
+            {"role": "user", "content": "u"},
+            said,
+            {"role": "tool_result", "tool_call_id": "call_1", "content": "r"},
+        ]
+    )
+    assert found("arguments-decode-once", OmitsEmptyArguments, asked) == []

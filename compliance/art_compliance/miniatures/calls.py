@@ -38,7 +38,7 @@ def rounds_integers(adapter: Any) -> None:
 @miniature("translation.arguments-survive")
 def loses_the_sign_of_zeros(adapter: Any) -> None:
     """Negative zeros in arguments become positive ones."""
-    change_messages(adapter, "assistant", lambda m: _with_arguments(m, lambda text: text.replace("-0.0", "0.0")))
+    change_messages(adapter, "assistant", lambda m: _with_arguments(m, _without_sign))
 
 
 @miniature("translation.arguments-survive")
@@ -99,6 +99,10 @@ def _with_arguments(message: dict[str, Any], change: Any) -> dict[str, Any]:
         for call in message.get("tool_calls", ())
     ]
     return {**message, "tool_calls": calls} if calls else message
+
+
+def _without_sign(text: str) -> str:
+    return text.replace("-0.0", "0.0")
 
 
 def _as_doubles(text: str) -> str:

@@ -65,9 +65,7 @@ def lets_an_empty_id_win(adapter: Any) -> None:
         return event
 
     refeed(adapter, lambda chunk: change_data(chunk, note))
-    change_streams(
-        adapter, lambda events: with_calls(events, lambda call: _invented(call, emptied))
-    )
+    change_streams(adapter, lambda events: with_calls(events, lambda call: _invented(call, emptied)))
 
 
 def _invented(call: dict[str, Any], emptied: set[str]) -> dict[str, Any]:

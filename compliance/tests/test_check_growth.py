@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from art_compliance.checks.load import growth
 from art_compliance.checks.load.growth import late_chunks_cost_no_more
 from art_sdk import BedrockConverseAdapter, GeminiAdapter, OpenAIAdapter, OpenAIResponsesAdapter
 from trials import answer_events, messages_of, reason_of, scripted, spoiled, translator
@@ -27,6 +28,18 @@ def test_an_adapter_that_is_as_slow_early_as_late_passes():
         return answer_events()
 
     assert messages_of(CHECK, scripted(call)) == []
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "count"),
+    [(0.001, 0.003, 0), (0.01, 0.03, 1), (0.03, 0.031, 0), (0.03, 0.044, 0), (0.0, 0.0079, 0), (0.0, 0.0081, 1)],
+)
+def test_late_chunks_must_cost_more_both_by_a_factor_and_by_a_time(
+    early: float, late: float, count: int, monkeypatch: pytest.MonkeyPatch
+):
+    costs = {False: early, True: late}
+    monkeypatch.setattr(growth, "_cost", lambda _trial, _way, *, late: costs[late])
+    assert len(messages_of(CHECK, OpenAIAdapter)) == count
 
 
 def _work(seconds: float) -> None:

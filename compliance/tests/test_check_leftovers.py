@@ -12,7 +12,9 @@ from typing import Any, TextIO
 
 import pytest
 
+from art_compliance.findings import HarnessError
 from art_compliance.subject.host.counting import count_open
+from art_compliance.subject.subject import Subject
 from trials import answer_events, messages_of, scripted
 
 pytestmark = pytest.mark.once
@@ -119,6 +121,15 @@ def test_an_adapter_whose_closing_fails_gets_a_finding():
                 raise OSError("busy")
 
     assert messages_of(CHECK, Busy) == ["closing an adapter failed: aclose raised OSError: busy"]
+
+
+def test_an_adapter_that_cannot_be_closed_at_the_end_gets_a_finding(monkeypatch: pytest.MonkeyPatch):
+    def leave(_: Subject) -> list[str]:
+        raise HarnessError("closing it: the device is busy")
+
+    monkeypatch.setattr(Subject, "leave", leave)
+    expected = "when the adapter is closed, closing it: the device is busy"
+    assert messages_of(CHECK, calling(lambda: None)) == [expected]
 
 
 def test_an_adapter_that_closes_what_it_opened_leaves_nothing(tmp_path: Path):

@@ -22,10 +22,10 @@ def require_new(name: str, folder: Path) -> None:
         raise HarnessError(f"{name!r} cannot be the name of a module: use letters, digits and _, such as my_provider")
     if keyword.iskeyword(name):
         raise HarnessError(f"{name!r} is a keyword of Python; choose another name, such as {name}_provider")
-    if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"} or _is_importable(name):
-        raise HarnessError(f"{name!r} is the name of another module or adapter; choose another name, such as my_{name}")
     if folder.exists() or folder.is_symlink():
         raise HarnessError(f"{folder} already exists; choose another name, or remove it")
+    if name in sys.stdlib_module_names or name in {*BUILT_IN, "art_sdk", "art_compliance"} or _is_importable(name):
+        raise HarnessError(f"{name!r} is the name of another module or adapter; choose another name, such as my_{name}")
 
 
 def _is_importable(name: str) -> bool:

@@ -48,15 +48,17 @@ def main() -> int:
     """Runs the mutants and prints the survivors. Exits with 1 if fewer than nine in ten are killed."""
     options = _parse_options()
     with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder, ROOT.name)
-        _copy(tree)
+        trees = [Path(folder, str(number), ROOT.name) for number in range(options.jobs)]
+        for tree in trees:
+            _copy(tree)
+        tree = trees[0]
         known = [one for module in _modules(tree, options.modules) for one in mutants_of(tree, module)]
         chosen = random.Random(options.seed).sample(known, min(options.sample, len(known))) or known
         print(
             f"{len(chosen)} of {len(known)} mutants, seed {options.seed}; results are kept in {options.session}",
             flush=True,
         )
-        _run_at_once(Path(folder), chosen, options)
+        _run_at_once(trees, chosen, options)
     results = _results(chosen, options.session)
     print("\n".join(report(results, len(known))))
     return 0 if sum(one.verdict in KILLED for one in results) >= 0.9 * len(results) else 1
@@ -100,14 +102,14 @@ def _modules(tree: Path, names: list[str]) -> Iterator[str]:
         yield from (str(one.relative_to(tree)) for one in found)
 
 
-def _run_at_once(folder: Path, chosen: list[Mutant], options: argparse.Namespace) -> None:
+def _run_at_once(trees: list[Path], chosen: list[Mutant], options: argparse.Namespace) -> None:
     """Each process has its own copy of the files, and runs its share of the mutants."""
     options.session.parent.mkdir(parents=True, exist_ok=True)
-    shares = [chosen[number :: options.jobs] for number in range(options.jobs)]
+    tests = _tests(trees[0], sorted({mutant.module for mutant in chosen}))
     process = multiprocessing.get_context("fork").Process
     workers = [
-        process(target=_run, args=(folder / str(number) / ROOT.name, share, options))
-        for number, share in enumerate(shares)
+        process(target=_run, args=(tree, chosen[number :: len(trees)], tests, options))
+        for number, tree in enumerate(trees)
     ]
     for worker in workers:
         worker.start()
@@ -119,11 +121,9 @@ def _run_at_once(folder: Path, chosen: list[Mutant], options: argparse.Namespace
         sys.exit("stopped by the error above; the same command continues")
 
 
-def _run(tree: Path, chosen: list[Mutant], options: argparse.Namespace) -> None:
-    _copy(tree)
+def _run(tree: Path, chosen: list[Mutant], tests: dict[str, list[str]], options: argparse.Namespace) -> None:
     forking.warm_up(tree)
     kept = {one.mutant: one for one in _read(options.session)}
-    tests = _tests(tree, sorted({mutant.module for mutant in chosen}))
     known = Known(one.by for one in kept.values() if one.verdict == "killed")
     try:
         for number, mutant in enumerate(chosen, 1):

@@ -47,18 +47,17 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if not variations:
         raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
     answers = _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]
-    usual = [call_as(trial, kind, answering_with(one)) for one in answers]
+    usual = [_usual(trial, kind, one) for one in answers]
     for variation in variations:
         if variation.goes_back and not variation.needs <= trial.subject.capabilities:
             continue
-        for answer, read in zip(answers, usual, strict=True):
+        for answer, (read, known) in zip(answers, usual, strict=True):
             reply = call_as(trial, kind, _varying(variation, answer))
             if variation.may_fail and isinstance(reply, Answered) and reply.error is not None:
                 continue
             found = [*differing(trial, reply, _as_given(answer, variation))] or [
                 *_uncounted(reply, trial.once(_COUNTED[kind]))
             ]
-            known = _messages(differing(trial, read, answer))
             faults = [one for one in found if one.message not in known]
             if isinstance(reply, Answered) and not found:
                 faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
@@ -68,9 +67,10 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
                 break
 
 
-def _messages(problems: Iterator[Problem]) -> frozenset[str]:
-    """What is wrong with an answer in its usual form, too: other checks report it, and no form is its cause."""
-    return frozenset(problem.message for problem in problems)
+def _usual(trial: Trial, kind: Kind, answer: WrittenAnswer) -> tuple[Reply, frozenset[str]]:
+    """The reply to the answer in its usual form, and what is wrong with it: no form is the cause of that."""
+    reply = call_as(trial, kind, answering_with(answer))
+    return reply, frozenset(problem.message for problem in differing(trial, reply, answer))
 
 
 def _renumbered(reply: Answered, usual: Reply, answer: WrittenAnswer) -> Iterator[Problem]:

@@ -107,9 +107,7 @@ def _told_by_others(
 ) -> Iterator[Problem]:
     """What the other methods say differently of the same answer."""
     wanted = {name: value for name, value in facts_of(reply, own_ids=False).items() if name in METADATA}
-    for method in ("call_sync", "complete", "complete_sync"):
-        if method not in trial.subject.methods:
-            continue
+    for method in trial.subject.other_methods:
         other = trial.subject.call_by(method, trial.scenario.prompt, {**options}, answering)
         if not isinstance(other, Answered) or other.error is not None:
             continue  # as above

@@ -33,11 +33,10 @@ def _times_check(stage: str, *, streamed: bool) -> Check:
         """People compare providers by them."""
         options, least = options_for(trial, streamed=streamed), SILENCE * 1000 * SHARE_OF_PAUSE if streamed else 0
         yield from _wrong_times(trial.subject.call(trial.scenario.prompt, options, _pausing), least)
-        for method in ("call_sync", "complete", "complete_sync"):
-            if method in trial.subject.methods:
-                reply = trial.subject.call_by(method, trial.scenario.prompt, options, _pausing)
-                faults = _wrong_times(reply, least) if why_unread(reply) is None else ()
-                yield from (fault.after(f"by {method}, ") for fault in faults)
+        for method in trial.subject.other_methods:
+            reply = trial.subject.call_by(method, trial.scenario.prompt, options, _pausing)
+            faults = _wrong_times(reply, least) if why_unread(reply) is None else ()
+            yield from (fault.after(f"by {method}, ") for fault in faults)
 
     return times_are_plausible
 

@@ -29,7 +29,9 @@ from art_compliance.subject.constants import learn_constants
 from art_compliance.subject.deadlines import Stopped
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory
+from art_compliance.subject.facts import METHODS
 from art_compliance.subject.gateways import REFUSALS
+from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.observations import (
     Called,
     Crashed,
@@ -159,6 +161,16 @@ class Subject:
             return observe_error(error)
 
     @property
+    def call_methods(self) -> list[str]:
+        """The methods by which the adapter can be called, `call` first."""
+        return [name for name in METHODS if name != "translate" and name in self.methods]
+
+    @property
+    def other_methods(self) -> list[str]:
+        """Those besides `call`."""
+        return [name for name in self.call_methods if name != "call"]
+
+    @property
     def stops(self) -> list[str]:
         """What each call did that did not return, or that ended the adapter's process."""
         return self._reach.stops
@@ -278,7 +290,7 @@ class Subject:
 
     def use_method(self, method: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Reply:
         """As `call_by`, with the answerer of now."""
-        if not method.startswith("complete"):
+        if not is_folded(method):
             return self._call(prompt, options, method).reply
         reply: Reply = self.attempt("fold", prompt=prompt, options=options, method=method)
         return reply
@@ -312,13 +324,8 @@ class Subject:
         """A second adapter with another key and a base URL with this path: calls it once per call."""
         self.attempt("open_another", key=key, path=path)
 
-        def call(method: str, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
-            with self.answering(answerer):
-                reply: Reply = self.attempt("call_another", prompt=prompt, options=options, method=method)
-            return reply
-
         try:
-            yield call
+            yield self._calling("call_another")
         finally:
             self.attempt("close_another")
 
@@ -327,15 +334,20 @@ class Subject:
         """Another adapter with these settings besides key and URL: calls it by a method. Raises CannotDo."""
         self.use("open_with", settings=settings)
 
-        def call(method: str, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
-            with self.answering(answerer):
-                reply: Reply = self.attempt("call_with", prompt=prompt, options=options, method=method)
-            return reply
-
         try:
-            yield call
+            yield self._calling("call_with")
         finally:
             self.attempt("close_with")
+
+    def _calling(self, verb: str) -> CallOnce:
+        """Calls by a verb of `Host`."""
+
+        def call(method: str, prompt: list[dict[str, Any]], options: dict[str, Any], answerer: Answerer) -> Reply:
+            with self.answering(answerer):
+                reply: Reply = self.attempt(verb, prompt=prompt, options=options, method=method)
+            return reply
+
+        return call
 
     def call_at(self, address: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Reply:
         """The reply of another adapter, whose base URL is at this address, to a call."""

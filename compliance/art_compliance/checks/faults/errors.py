@@ -123,15 +123,20 @@ def print_nothing(trial: Trial) -> Iterator[Problem]:
     A warning at each call is noise in every log, and an exception where warnings are errors.
     """
     if printed := trial.once(_run).printed.strip():
-        first = printed.replace(TEST_KEY, "[the key]").partition("\n")[0]
-        yield Problem(f"{len(printed.splitlines())} lines were printed, the first of them {shorten(first)}")
+        first = _without_key(printed.partition("\n")[0])
+        yield Problem(f"{len(printed.splitlines())} lines were printed, the first of them {first}")
         return
     captured = trial.once(_captured)
     if printed := str(captured.get("printed", "")).strip():
-        first = printed.replace(TEST_KEY, "[the key]").partition("\n")[0]
-        yield Problem(f"good calls print {len(printed.splitlines())} lines, the first of them {shorten(first)}")
+        first = _without_key(printed.partition("\n")[0])
+        yield Problem(f"good calls print {len(printed.splitlines())} lines, the first of them {first}")
     for warning in dict.fromkeys(captured.get("warned", ())):
-        yield Problem(f"a good call warns: {shorten(warning.replace(TEST_KEY, '[the key]'))}")
+        yield Problem(f"a good call warns: {_without_key(warning)}")
+
+
+def _without_key(text: str) -> str:
+    """The text for a message, which must not show the key either."""
+    return shorten(text.replace(TEST_KEY, "[the key]"))
 
 
 def _captured(trial: Trial) -> dict[str, Any]:
@@ -182,8 +187,7 @@ def show_no_key(trial: Trial) -> Iterator[Problem]:
             yield Problem(f"{case}: {'an event' if isinstance(reply, Answered) else 'the exception'} shows the key")
     for line in (run.logs + str(trial.once(_captured).get("logged", ""))).splitlines():
         if TEST_KEY in line:
-            hidden = line.replace(TEST_KEY, "[the key]")
-            yield Problem(f"a log shows the key: {shorten(hidden)}")
+            yield Problem(f"a log shows the key: {_without_key(line)}")
             return
 
 

@@ -14,7 +14,7 @@ from art_compliance.checks.limits import (
     PATIENCE_WITH_MANY,
     SHOWN_OF_CALLS,
 )
-from art_compliance.checks.load.ways import ask_number, methods_of
+from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.replies import PROVIDER_ERROR, missing_words
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
@@ -36,7 +36,7 @@ from art_sdk import FunctionCall, ToolCall
 )
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
-    methods, tools = methods_of(trial), _own_tools(trial)
+    methods, tools = trial.subject.call_methods, _own_tools(trial)
     calls = [(*_ask(trial, number, tools), methods[number // 4 % len(methods)]) for number in range(CALLS_AT_ONCE)]
 
     def answer(asked: Asked) -> Response:

@@ -57,11 +57,13 @@ class Taken(NamedTuple):
 def _probes_of(trial: Trial) -> list[Mapping[str, Probe]]:
     """The calls that must not change, by the words for each. Of each group, one is made after each earlier call."""
     has_tools, streams = "tools" in trial.subject.capabilities, "streaming" in trial.subject.capabilities
-    methods = [name for name in ("call_sync", "complete", "complete_sync") if name in trial.subject.methods]
     texts = {
         "a good answer": Probe(answering_with(_PLAIN)),
         **({"a stream": Probe(answering_with(_PLAIN), streamed=True)} if streams else {}),
-        **{f"a good answer by {name}": Probe(answering_with(_PLAIN), method=name) for name in methods},
+        **{
+            f"a good answer by {name}": Probe(answering_with(_PLAIN), method=name)
+            for name in trial.subject.other_methods
+        },
     }
     calls = {
         "an answer with calls": Probe(answering_with(_CALLS)),

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.kinds import TOOLS
-from art_compliance.checks.load.ways import methods_of
 from art_compliance.checks.trial import Trial
 from art_compliance.provider import Answerer, answering_with
 from art_compliance.scenarios import WrittenAnswer
@@ -42,7 +41,7 @@ def make(trial: Trial, call: RichCall) -> None:
 def calls_with_everything(trial: Trial) -> Iterator[RichCall]:
     """By each method a call of each kind, every other one streamed, and one that is refused."""
     kinds = trial.once(_kinds)
-    for at, method in enumerate(methods_of(trial)):
+    for at, method in enumerate(trial.subject.call_methods):
         for number, one in enumerate(kinds):
             yield _call_of(trial, one, method, answering_with(one.answer), streamed=bool((at + number) % 2))
         refused = kinds[at % len(kinds)]

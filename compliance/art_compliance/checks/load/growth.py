@@ -18,7 +18,6 @@ from art_compliance.checks.limits import (
     LONG_ANSWER,
     PIECES_IN_DRIPS,
 )
-from art_compliance.checks.load.ways import methods_of
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
@@ -66,7 +65,7 @@ def _ways(trial: Trial) -> Iterator[_Way]:
     """Each method reads a stream; every other one, of reasoning, where the provider has that."""
     if "streaming" in trial.subject.capabilities:
         texts = (_TEXT, _THINKING if _has_reasoning(trial) else _TEXT)
-        yield from (_Way(method, texts[at % 2], streamed=True) for at, method in enumerate(methods_of(trial)))
+        yield from (_Way(method, texts[at % 2], streamed=True) for at, method in enumerate(trial.subject.call_methods))
     yield _Way("call", _TEXT)
 
 

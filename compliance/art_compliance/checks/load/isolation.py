@@ -11,7 +11,7 @@ from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CLOSED_CALLS
 from art_compliance.checks.load.concurrency import answer_to, echo
-from art_compliance.checks.load.ways import ask_number, methods_of
+from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import STREAMS, whole_and_streamed
 from art_compliance.checks.trial import Trial
@@ -40,7 +40,7 @@ def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
     service = trial.dialect.service
     path = _OTHER_PATH + (service.base_path if service.foreign_base_path is None else service.foreign_base_path)
     before = trial.subject.request_count
-    methods = methods_of(trial)
+    methods = trial.subject.call_methods
     with trial.subject.opening_another(key=OTHER_KEY, path=path) as other:
         for method in methods:
             for number, call in enumerate((trial.subject.call_by, other, trial.subject.call_by)):

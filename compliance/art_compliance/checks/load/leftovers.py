@@ -10,7 +10,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.limits import LEFTOVERS_CLOSED_WITHIN, TOLERATED_LEFTOVERS, USES_BEFORE_LEFTOVERS
 from art_compliance.checks.load.concurrency import echo
 from art_compliance.checks.load.everything import RichCall, calls_with_everything, make
-from art_compliance.checks.load.ways import ask_number, methods_of
+from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import HarnessError, Problem
 from art_compliance.subject.host.interrupting import CannotDo
@@ -27,7 +27,7 @@ from art_sdk.json_data import is_object
 def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
     """A service that makes an adapter per customer runs out of them."""
     for use, what, each in (
-        (_call, "calls", len(methods_of(trial))),
+        (_call, "calls", len(trial.subject.call_methods)),
         (_open_and_close, "adapters were made, called and closed", 1),
     ):
         try:
@@ -86,7 +86,7 @@ def _open_and_close(trial: Trial, many: int) -> bool:
     calls = [ask_number(trial, number) for number in range(many)]
     with trial.subject.answering(echo):
         try:
-            failed = trial.subject.attempt("open_and_close", calls=calls, methods=methods_of(trial))
+            failed = trial.subject.attempt("open_and_close", calls=calls, methods=trial.subject.call_methods)
         except CannotDo:
             return False
     if isinstance(failed, str):

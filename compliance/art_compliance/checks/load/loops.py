@@ -9,7 +9,7 @@ from itertools import pairwise
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SLOW_PAUSE
 from art_compliance.checks.load.concurrency import answer_to, echo
-from art_compliance.checks.load.ways import ask_number, in_every_way, methods_of
+from art_compliance.checks.load.ways import Way, ask_number, in_every_way
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -35,7 +35,7 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
             wrong = _wrong(number, reply)
             if wrong is not None:
                 where = "at the same time" if at_once else "one after the other"
-                way = f"with a new adapter{_by(method, streamed=bool(options.get('stream')))}"
+                way = f"with a new adapter{_by(Way(method, bool(options.get('stream'))))}"
                 yield Problem(f"{how} {number + 1} of {len(calls)}, {where}, {way}: {wrong}")
                 break
     for number, (prompt, options, method) in enumerate(calls):
@@ -48,9 +48,9 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
             yield Problem(f"{method}, in a thread whose event loop runs{kind}: {wrong}")
 
 
-def _by(method: str, *, streamed: bool) -> str:
+def _by(way: Way) -> str:
     """The words for another method than `call`."""
-    return "" if method == "call" else f", by {method}{', streamed' if streamed else ''}"
+    return "" if way.method == "call" else f", by {way}"
 
 
 @check(
@@ -62,7 +62,7 @@ def _by(method: str, *, streamed: bool) -> str:
 )
 def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
     """A stream may take minutes: a lock around the whole call makes all users wait for one."""
-    for method in methods_of(trial):
+    for method in trial.subject.call_methods:
         came = _times_of_requests(trial, method)
         if all(later - earlier >= SLOW_PAUSE for earlier, later in pairwise(came)):
             by = "" if method == "call" else f" by {method}"

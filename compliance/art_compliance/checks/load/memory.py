@@ -20,7 +20,7 @@ from art_compliance.checks.limits import (
     MEMORY_ROUNDS,
 )
 from art_compliance.checks.load.concurrency import echo
-from art_compliance.checks.load.ways import ask_number, methods_of
+from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response, in_one_write
@@ -52,7 +52,7 @@ def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
 
 def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
     """Calls with prompts that never repeat, by each method; some fail."""
-    methods = methods_of(trial)
+    methods = trial.subject.call_methods
     for number in islice(numbers, how_many):
         answerer = refusing(400) if number % 4 == 1 else _echo_at_once
         trial.subject.call_by(methods[number // 4 % len(methods)], *ask_number(trial, number), answerer)
@@ -64,7 +64,10 @@ def _echo_at_once(asked: Asked) -> Response:
 
 
 def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> float:
-    """What a few more adapters leave, in the last two rounds; nothing where none can be closed."""
+    """What a few more adapters leave; nothing where none can be closed.
+
+    It is the most of two rounds: while a cache fills, one of them may be low by chance.
+    """
 
     def use(how_many: int) -> None:
         calls = [ask_number(trial, number) for number in islice(numbers, how_many)]
@@ -77,7 +80,7 @@ def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> float:
         return 0.0
     grown = [_left_by(trial, lambda: use(ADAPTERS_PER_MEASURE))]
     enough = BYTES_AN_ADAPTER * ADAPTERS_PER_MEASURE
-    while max(grown[-2:]) > enough and len(grown) < ADAPTER_ROUNDS:  # one dip is none of a cache that is full
+    while max(grown[-2:]) > enough and len(grown) < ADAPTER_ROUNDS:
         grown.append(_left_by(trial, lambda: use(ADAPTERS_PER_MEASURE)))
     return max(grown[-2:])
 

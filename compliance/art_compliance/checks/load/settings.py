@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote
 
 from msgspec.structs import replace
@@ -11,27 +11,18 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, SET_RETRIES
-from art_compliance.checks.streamed import whole_and_streamed
+from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Pause, Request, Response, Send, answering_with
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
+from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Reply
 from art_compliance.subject.subject import CallOnce
 from art_sdk import FunctionCall, ToolCall
-
-
-class Way(NamedTuple):
-    """A way to call: the method, and whether the answer is streamed."""
-
-    method: str
-    streamed: bool
-
-    def __str__(self) -> str:
-        return f"{self.method}, streamed" if self.streamed else self.method
 
 
 @check(
@@ -85,10 +76,9 @@ def _is_taken(trial: Trial, settings: dict[str, Any]) -> bool:
         return False
 
 
-def _ways(trial: Trial, methods: tuple[str, ...] = ("call", "call_sync", "complete", "complete_sync")) -> list[Way]:
-    known = [name for name in methods if name in trial.subject.methods]
-    kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
-    return [Way(name, streamed) for streamed in kinds for name in known]
+def _ways_to_events(trial: Trial) -> list[Way]:
+    """Those that give events: the methods that give whole answers use them, and are left out where calls take time."""
+    return [way for way in ways_of(trial) if not is_folded(way.method)]
 
 
 def _options(way: Way) -> dict[str, Any]:
@@ -98,7 +88,7 @@ def _options(way: Way) -> dict[str, Any]:
 def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[Problem]:
     """What is missing from a request, the first one or the one after a refusal; and ways that do not ask again."""
     counts: dict[Way, int] = {}
-    for way in _ways(trial):
+    for way in ways_of(trial):
         before = trial.subject.request_count
         reply = call(way.method, _PROMPT, _options(way), _Once(_busy))
         requests = trial.subject.seen_since(before)
@@ -109,9 +99,9 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
         if len(requests) > 1:
             yield from (fault.after(f"{way}, asked again after a refusal: ") for fault in _odd(way, reply, _TEXT))
     if "retries" in wanted and len(set(counts.values())) > 1:
-        told = ", ".join(f"{count} by {way}" for way, count in counts.items())
+        by_way = ", ".join(f"{count} by {way}" for way, count in counts.items())
         text = f"with {SET_RETRIES} retries, the requests to a provider that refuses the first one are not as many by"
-        yield Problem(f"{text} each way: {told}")
+        yield Problem(f"{text} each way: {by_way}")
 
 
 def _lacks(request: Request, wanted: dict[str, Any]) -> Iterator[str]:
@@ -147,7 +137,7 @@ def _given_twice(trial: Trial, call: CallOnce) -> Iterator[Problem]:
         if needs is not None and needs not in trial.subject.capabilities:
             continue
         for how, fail in (("is cut off", _cut), ("has an error", _fail)):
-            for way in (one for one in _ways(trial) if one.streamed):
+            for way in (one for one in ways_of(trial) if one.streamed):
                 before = trial.subject.request_count
                 reply = call(way.method, _PROMPT, _options(way), _Once(_halfway(answer, fail), answer))
                 if trial.subject.request_count - before > 1:
@@ -177,14 +167,14 @@ def _odd(way: Way, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
     """How the reply is not one answer, which comes once; one that failed in the end is another check's business."""
     if not isinstance(reply, Answered) or reply.error is not None:
         return
-    told: dict[str, tuple[Any, Any]] = {"text": (reply.text or "", answer.content or "")}
-    if not way.method.startswith("complete"):
-        told["text of the tokens"] = (reply.token_text, answer.content or "")
-        told["number of calls"] = (len(reply.event_calls), len(answer.tool_calls))
-        told["number of ENDs"] = (reply.kinds.count("END"), 1)
+    compared: dict[str, tuple[Any, Any]] = {"text": (reply.text or "", answer.content or "")}
+    if not is_folded(way.method):
+        compared["text of the tokens"] = (reply.token_text, answer.content or "")
+        compared["number of calls"] = (len(reply.event_calls), len(answer.tool_calls))
+        compared["number of ENDs"] = (reply.kinds.count("END"), 1)
     if reply.thinking_text:
-        told["thinking"] = (reply.thinking_text, answer.thinking or "")
-    for name, (found, expected) in told.items():
+        compared["thinking"] = (reply.thinking_text, answer.thinking or "")
+    for name, (found, expected) in compared.items():
         if found != expected:
             yield Problem(f"the {name} is {show(found)}, not {show(expected)}", finding_class="loss")
 
@@ -192,7 +182,7 @@ def _odd(way: Way, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
 def _retried_anyway(trial: Trial, name: str) -> Iterator[Problem]:
     """That an adapter that is to ask once asks again."""
     with trial.subject.opening_with({name: 0}) as call:
-        for way in _ways(trial, ("call", "call_sync")):
+        for way in _ways_to_events(trial):
             before = trial.subject.request_count
             call(way.method, _PROMPT, _options(way), _busy)
             if (count := trial.subject.request_count - before) > 1:
@@ -210,12 +200,12 @@ def _leaked(trial: Trial) -> Iterator[Problem]:
 
 def _waited(trial: Trial, name: str) -> Iterator[Problem]:
     """Calls that get an answer that comes after the time limit that the adapter was made with."""
-    limits = {**dict.fromkeys(("connect", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)}
-    settings = {name: {**limits, "first_byte": LATE_ANSWER_LIMIT}}
+    others = dict.fromkeys(("connect", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)
+    settings = {name: {**others, "first_byte": LATE_ANSWER_LIMIT}}
     if not _is_taken(trial, settings):
         return
     with trial.subject.opening_with(settings) as call:
-        for way in _ways(trial, ("call", "call_sync")):
+        for way in _ways_to_events(trial):
             reply = call(way.method, _PROMPT, _options(way), _late)
             if isinstance(reply, Answered) and reply.error is None:
                 wait = f"an answer that came after {LATE_ANSWER} s was read"

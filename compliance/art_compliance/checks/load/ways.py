@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import cycle, islice
+from typing import Any, NamedTuple
 
 from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial
-from art_compliance.subject.facts import METHODS
 from art_compliance.subject.subject import AskingBy
 
 
-def methods_of(trial: Trial) -> list[str]:
-    """The methods by which the adapter can be called, `call` first."""
-    return [name for name in METHODS if name != "translate" and name in trial.subject.methods]
+class Way(NamedTuple):
+    """A way to call: the method, and whether the answer is streamed."""
+
+    method: str
+    streamed: bool
+
+    def __str__(self) -> str:
+        return f"{self.method}, streamed" if self.streamed else self.method
+
+
+def ways_of(trial: Trial) -> list[Way]:
+    """Every way to call the adapter: by each method a whole answer, then, where it can stream, a streamed one."""
+    kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
+    return [Way(method, streamed) for streamed in kinds for method in trial.subject.call_methods]
 
 
 def in_every_way(trial: Trial, least: int) -> list[AskingBy]:
     """At least so many calls, numbered from 0: by each method one, and where it can stream, one that is streamed."""
-    kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
-    ways = [(method, streamed) for streamed in kinds for method in methods_of(trial)]
-    numbers = range(max(least, len(ways)))
-    return [(*ask_number(trial, at, streamed=ways[at % len(ways)][1]), ways[at % len(ways)][0]) for at in numbers]
+    ways = ways_of(trial)
+    numbered = enumerate(islice(cycle(ways), max(least, len(ways))))
+    return [(*ask_number(trial, number, streamed=way.streamed), way.method) for number, way in numbered]
 
 
 def ask_number(

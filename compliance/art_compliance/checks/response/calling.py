@@ -45,13 +45,11 @@ def call_methods_agree(trial: Trial) -> Iterator[Problem]:
 
 def other_methods(trial: Trial) -> list[str]:
     """The adapter's methods besides `call`. Raises NotApplicable if it has none."""
-    methods: list[str] = [method for method in _METHODS if method in trial.subject.methods]
-    if not methods:
+    if not trial.subject.other_methods:
         raise NotApplicable("the adapter has no other method than call")
-    return methods
+    return trial.subject.other_methods
 
 
-_METHODS: Final = ("call_sync", "complete", "complete_sync")
 _ONLY_IN_EVENTS: Final = ("the text of the tokens", "the calls of TOOL_CALL")
 _THINKING: Final = "the thinking of the tokens"
 

@@ -29,7 +29,7 @@ The first are those that nobody tries again: an adapter that tries the others ag
 """
 
 _WORDS: Final = "written refusal: no rate, no timeout and no server error 429 is the reason; try again without `quota`"
-"""Words of other errors, by which none is told from another."""
+"""They mention other errors: an adapter must not go by them."""
 _STATUS: Final = b"STATUS"
 """In a body, the status that it comes with: one that said another could be read either way."""
 

@@ -21,7 +21,7 @@ from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.factories import Named, find_factory
 from art_compliance.subject.facts import facts_of
 from art_compliance.subject.host.calling import Caller
-from art_compliance.subject.host.collecting import answered_whole
+from art_compliance.subject.host.collecting import answered_whole, is_folded
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
 from art_compliance.subject.host.siblings import (
@@ -136,7 +136,7 @@ class Host(Siblings, Watch):
     def call_typed(self, prompt: Any, options: Any, method: str) -> Reply:
         """The reply to a call that is given typed values, by an adapter that takes these."""
         arguments = parse_prompt(prompt), parse_options(options)
-        if method.startswith("complete"):
+        if is_folded(method):
             return self.fold(*arguments, method)
         return self._reply(lambda: self._caller.read(*arguments, method=method))
 

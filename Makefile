@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 WORKERS = $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 2)' 2>/dev/null)
 PYTEST = pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 # A test with sockets and time limits may fail beside others on a busy machine: what failed (code 1) runs again, alone.
-ALONE = pytest --last-failed --last-failed-no-failures none --verbose
+ALONE = pytest --last-failed --last-failed-no-failures none --verbose --snapshot-warn-unused
 
 .PHONY: certify test static mypy pyright lint docs pytest coverage pytest-again thorough installed-again compiled others bench payloads pages cassettes record-local mutants torture subjects bridges clean python
 

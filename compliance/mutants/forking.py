@@ -35,7 +35,10 @@ WARM = (
 )
 """What tests import besides the suite itself; modules that are not installed are skipped."""
 
-SWITCHES = ("-q", "--thorough", "-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio", "--assert=plain", "--tb=no")
+SWITCHES = (
+    *("-q", "--thorough", "--assert=plain", "--tb=no", "--snapshot-warn-unused"),
+    *("-p", "no:cacheprovider", "-p", "syrupy", "-p", "anyio"),
+)
 """Loads only the plugins that the tests need, and explains no assertions: nobody reads the explanations."""
 
 TICK = 0.02

@@ -195,14 +195,15 @@ class Keeps:
 @pytest.mark.parametrize(
     ("size", "until", "is_found", "calls"),
     [
-        (0, 0, False, 24 + 20),
-        (100, 10**6, False, 24 + 20),
+        (0, 0, False, 24 + 2 * 20),
+        (100, 10**6, False, 24 + 2 * 20),
         (600, 10**6, True, 24 + 15 * 20 + 1),  # one more shows what the finding was made on
-        (600, 24, False, 24 + 20),
-        (600, 24 + 20, False, 24 + 2 * 20),
-        (600, 24 + 14 * 20, False, 24 + 15 * 20),
+        (600, 24, False, 24 + 2 * 20),
+        (600, 24 + 20, False, 24 + 3 * 20),
+        (600, 24 + 13 * 20, False, 24 + 15 * 20),
+        (600, 24 + 14 * 20, True, 24 + 15 * 20 + 1),
     ],
-    ids=["nothing", "little", "much", "while it warms up", "once", "fourteen times"],
+    ids=["nothing", "little", "much", "while it warms up", "once", "thirteen times", "but for one round"],
 )
 def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: int, is_found: bool, calls: int):  # noqa: FBT001
     keeps = Keeps()

@@ -120,7 +120,7 @@ CALLS_PER_MEASURE: Final = 20
 """calls in a row of which the memory is measured"""
 
 MEMORY_ROUNDS: Final = 15
-"""measures, at most: an adapter that keeps nothing is done after the first that a cache leaves alone"""
+"""measures, at most: an adapter that keeps nothing is done after the second that a cache leaves alone"""
 
 BYTES_A_CALL: Final = 300
 """bytes that may stay of a call; an adapter that keeps the events of its calls leaves some thousands"""

@@ -146,6 +146,16 @@ class GivesDicts(OnlyCalls):
             yield msgspec.to_builtins(event) if isinstance(event, TokenEvent) else event
 
 
+class PassesEverythingOn:
+    """A proxy: what it has is its adapter's."""
+
+    def __init__(self, **settings: Any) -> None:
+        self._own = OpenAIAdapter(**settings)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._own, name)
+
+
 RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
     {
         "texts in parts": sending(OpenAIAdapter, _with_parts),
@@ -157,6 +167,7 @@ RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "one letter per token": giving(_letters),
         "tokens as dicts": GivesDicts,
         "call alone": OnlyCalls,
+        "a proxy": PassesEverythingOn,
         "blocks everywhere": sending(AnthropicAdapter, _with_blocks),
         "a mark of the cache": sending(AnthropicAdapter, _marked),
         "names in snake case": sending(GeminiAdapter, _in_snake_case),

@@ -20,7 +20,9 @@ from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_sdk import FunctionCall, ToolCall
 
-_STATUS: Final = 503
+_STATUSES: Final = (503, 500, 529, 429, 400, 401, 403, 404, 413, 504)
+"""What an answer may say though it began; the forms that are not the provider's usual one say the first."""
+
 _WORDS: Final = "written failure of an answer"
 
 
@@ -29,13 +31,13 @@ def _failures_are_errors(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if kind == "response":
         yield from _of_whole_answers(trial)
         return
-    for form in (_usual(trial.dialect), *trial.dialect.answers.failures):
+    for form, status in _forms(trial.dialect):
         if form.events is None:
             continue
         for where, answer in _ANSWERS.items():
             if answer.tool_calls and "tools" not in trial.subject.capabilities:
                 continue
-            failing = _Failing(form, answer, where)
+            failing = _Failing(form, status, answer, where)
             faults = list(_wrong_stream(trial, failing))
             yield from (fault.after(f"a stream with {form.words} {where}: ") for fault in faults)
             if faults:
@@ -44,26 +46,33 @@ def _failures_are_errors(trial: Trial, kind: Kind) -> Iterator[Problem]:
 
 def _of_whole_answers(trial: Trial) -> Iterator[Problem]:
     """What is wrong with the replies to whole answers that failed. Their words may be lost: OpenAI's client does so."""
-    for form in (_usual(trial.dialect), *trial.dialect.answers.failures):
+    for form, status in _forms(trial.dialect):
         if form.whole is not None:
-            faults = wrong_failure(trial, call_as(trial, "response", _failing_whole(form)))
+            faults = wrong_failure(trial, call_as(trial, "response", _failing_whole(form, status)))
             yield from (fault.after(f"an answer with {form.words}: ") for fault in faults)
 
 
-def _usual(dialect: Dialect) -> FailureForm:
-    """The provider's own error, as the other checks give it."""
-    return FailureForm(
-        words="its usual error",
-        whole=lambda _, status, words: json.loads(dialect.answers.write_error(status, words)),
-        events=lambda _, status, words: (dialect.streams.write_error(status, words),),
-    )
+def _forms(dialect: Dialect) -> Iterator[tuple[FailureForm, int]]:
+    """Each form, with a status. The provider's own error comes in each of its kinds: who knows one may miss another."""
+    whole, events = dialect.answers.write_error, dialect.streams.write_error
+    kinds = {(whole(status, ""), events(status, "")): status for status in reversed(_STATUSES)}
+    for status in reversed(kinds.values()):
+        yield (
+            FailureForm(
+                words=f"its usual error {status}",
+                whole=lambda _, status, words: json.loads(whole(status, words)),
+                events=lambda _, status, words: (events(status, words),),
+            ),
+            status,
+        )
+    yield from ((form, _STATUSES[0]) for form in dialect.answers.failures)
 
 
-def _failing_whole(form: FailureForm) -> Answerer:
+def _failing_whole(form: FailureForm, status: int) -> Answerer:
     def answer(asked: Asked) -> Response:
         body: dict[str, Any] = json.loads(asked.dialect.answers.write(_TEXT))
-        said = body if form.whole is None else form.whole(body, _STATUS, _WORDS)
-        return Response(200, json.dumps(said).encode(), headers=asked.dialect.answers.error_headers(_STATUS, _WORDS))
+        said = body if form.whole is None else form.whole(body, status, _WORDS)
+        return Response(200, json.dumps(said).encode(), headers=asked.dialect.answers.error_headers(status, _WORDS))
 
     return answer
 
@@ -71,15 +80,15 @@ def _failing_whole(form: FailureForm) -> Answerer:
 class _Failing:
     """Streams an answer up to some place, and then says in this form that it failed."""
 
-    def __init__(self, form: FailureForm, answer: WrittenAnswer, where: str) -> None:
-        self.form, self.answer = form, answer
+    def __init__(self, form: FailureForm, status: int, answer: WrittenAnswer, where: str) -> None:
+        self.form, self.status, self.answer = form, status, answer
         self._where = where
         self.begun: Events = ()
 
     def __call__(self, asked: Asked) -> Response:
         events = asked.events(self.answer)
         self.begun = events[: self._place(asked.dialect, events)]
-        failed = () if self.form.events is None else self.form.events(self.begun, _STATUS, _WORDS)
+        failed = () if self.form.events is None else self.form.events(self.begun, self.status, _WORDS)
         steps = tuple(map(Send, (*self.begun, *failed)))
         return Response(200, content_type=asked.dialect.streams.content_type, steps=steps)
 

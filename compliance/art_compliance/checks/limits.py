@@ -132,7 +132,7 @@ ADAPTERS_PER_MEASURE: Final = 4
 """adapters in a row of which the memory is measured"""
 
 ADAPTER_ROUNDS: Final = 40
-"""measures, at most: a cache of functions keeps 128 of what they made; where nothing is left, there are four"""
+"""measures, at most: a cache of functions keeps 128 of what they made; where nothing is left, there are six"""
 
 BYTES_AN_ADAPTER: Final = 1000
 """bytes that may stay of an adapter; one that is kept has some thousands"""
@@ -217,7 +217,7 @@ GROWN_BY_ALL: Final = 1.2
 GROWN_MORE_THAN: Final = 0.008
 """seconds of processor time that it must take more, besides"""
 
-GROWTH_ROUNDS: Final = 3
+GROWTH_ROUNDS: Final = 5
 """times that both are measured again before they are said to differ"""
 
 # How many options, and how many findings

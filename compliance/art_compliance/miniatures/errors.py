@@ -143,6 +143,18 @@ def _unthrottled(events: Events) -> Events:
     return [*(event for event in others if event["type"] != "ERROR"), {**end, "finish": "stop"}]
 
 
+@miniature("stream.failures-in-any-form-are-errors", around=("anthropic",))
+def passes_over_overload(adapter: Any) -> None:
+    """A stream ends as any does where its provider says that it is overloaded; other errors are errors."""
+    change_streams(adapter, _without_overload)
+
+
+def _without_overload(events: Events) -> Events:
+    *others, end = events
+    left = [event for event in others if "overloaded" not in str(event.get("error"))]
+    return events if left == others else [*left, {**end, "finish": "stop"}]
+
+
 @miniature("stream.failures-in-any-form-are-errors", around=("anthropic", "cohere"))
 def passes_over_errors_at_first(adapter: Any) -> None:
     """A stream that fails before its first token is an answer without a text."""

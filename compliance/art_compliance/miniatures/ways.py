@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from art_compliance.miniatures.base import Options, Prompt, Translate, as_data, miniature, retranslate
+from art_compliance.miniatures.base import Options, Prompt, Translate, as_data, miniature, retell, retranslate
 from art_compliance.miniatures.surroundings import before_each_call
 
 
@@ -193,3 +193,17 @@ class _FromTheStart:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._frames, name)
+
+
+@miniature("load.late-chunks-cost-no-more", around=("anthropic", "mistral", "openai-responses"))
+def counts_all_words_again_with_each_token(adapter: Any) -> None:
+    """The text so far is joined, and its words counted, at each token."""
+
+    async def counting(given: Any) -> Any:
+        said: list[str] = []
+        async for event in given:
+            said.append(getattr(event, "text", ""))
+            adapter.words_so_far = len("".join(said).split())
+            yield event
+
+    retell(adapter, counting)

@@ -13,7 +13,7 @@ from art_compliance.subject.formats import Format
 from art_compliance.subject.gateways import Gateway
 from art_compliance.subject.making import Order, provider_name
 from art_compliance.subject.settings import find_settings
-from art_sdk import BaseAdapter
+from art_compliance.subject.typed import takes_types
 
 METHODS: Final = ("translate", "call", "call_sync", "complete", "complete_sync")
 """What an adapter may have."""
@@ -52,7 +52,7 @@ def facts_of(adapter: Any, order: Order, spoken: Format | None) -> Facts:
         provider_name=named if isinstance(named, str) else None,
         declarations=read_declarations(adapter, order.name),
         methods=frozenset(one for one in METHODS if callable(getattr(adapter, one, None))),
-        takes_types=isinstance(adapter, BaseAdapter),
+        takes_types=takes_types(adapter),
         settings=find_settings(order.make),
         bridged=adapter.title if isinstance(adapter, BridgedAdapter) else None,
         speaks=order.make.speaks if isinstance(order.make, Gateway) else None,

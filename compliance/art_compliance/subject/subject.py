@@ -1,6 +1,6 @@
 """One adapter under test, and the three ways to reach it.
 
-- A `BaseAdapter` gets typed values, and the payload that its `translate` returns is judged.
+- A `BaseAdapter`, or a proxy of one, gets typed values, and the payload that its `translate` returns is judged.
 - Any other object with `translate(prompt, options)` gets JSON data, and the payload that it returns is judged.
 - An object with only `call(prompt, options)` is a black box: the requests that reach the loopback provider are judged.
 """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from math import inf
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
@@ -21,6 +24,7 @@ from art_compliance.checks.limits import (
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
+from art_compliance.dialects.framing import change_data, to_json
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
@@ -41,6 +45,8 @@ def late_chunks_cost_no_more(trial: Trial) -> Iterator[Problem]:
         if usual < inf and late <= GROWN_BY_ALL * usual:
             continue  # as quick as another way, where late and early chunks cost the same
         early, late = _compare(trial, way, late)
+        if not early:
+            continue
         if late > GROWN_BY * early and late - early > GROWN_MORE_THAN:
             end = f"with {PIECES_IN_DRIPS * DRIPS_OF_A_PIECE} small chunks at its end"
             took = f"takes {late * 1000:.0f} ms of processor time {end}, {early * 1000:.0f} ms with them at its start"
@@ -82,12 +88,12 @@ _THINKING: Final = WrittenAnswer(thinking="w" * LONG_ANSWER, content="done")
 
 
 def _compare(trial: Trial, way: _Way, late: float) -> tuple[float, float]:
-    """What the call costs with small chunks early, at most, and late, at least: a busy machine seems to be slow."""
+    """The least that the call costs with small chunks early, and late: a busy machine seems to be slow."""
     early = _cost(trial, way, late=False)
     for _ in range(GROWTH_ROUNDS):
-        if late <= GROWN_BY * early:
+        if not early or late <= GROWN_BY * early:
             break
-        early, late = max(early, _cost(trial, way, late=False)), min(late, _cost(trial, way, late=True))
+        early, late = min(early, _cost(trial, way, late=False)), min(late, _cost(trial, way, late=True))
     return early, late
 
 
@@ -104,10 +110,12 @@ def _dripping(answer: WrittenAnswer, *, late: bool) -> Answerer:
 
     def answer_so(asked: Asked) -> Response:
         response = asked.answer(answer)
-        pieces = [step.data for step in response.steps or () if isinstance(step, Send)] or _cut(response.body, _PIECES)
+        events = [step.data for step in response.steps or () if isinstance(step, Send)]
+        pieces, drips = (events, _events_of) if events else (_cut(response.body, _PIECES), _bytes_of)
         long = [at for at, piece in enumerate(pieces) if _PIECE / 2 < len(piece) < 4 * _PIECE]
-        begin = max(long[-1] + 1 - PIECES_IN_DRIPS, 0) if late else long[0]
-        return Response(200, content_type=response.content_type, steps=tuple(_steps(pieces, begin)))
+        begin = max(long[-1] - PIECES_IN_DRIPS, 0) if late else long[0]  # the last one may end the answer
+        steps = _steps(pieces[:begin], map(drips, pieces[begin:][:PIECES_IN_DRIPS]), pieces[begin + PIECES_IN_DRIPS :])
+        return Response(200, content_type=response.content_type, steps=tuple(steps))
 
     return answer_so
 
@@ -117,12 +125,30 @@ _PIECE: Final = LONG_ANSWER / _PIECES
 """Bytes of a text's pieces: a streamed answer is written in so many."""
 
 
-def _steps(pieces: Sequence[bytes], begin: int) -> Iterator[Step]:
-    end = begin + PIECES_IN_DRIPS
-    yield Send(b"".join(pieces[:begin]))
-    for drip in chain.from_iterable(_cut(piece, DRIPS_OF_A_PIECE) for piece in pieces[begin:end]):
+def _steps(before: Sequence[bytes], drips: Iterable[list[bytes]], after: Sequence[bytes]) -> Iterator[Step]:
+    yield Send(b"".join(before))
+    for drip in chain.from_iterable(drips):
         yield from (Send(drip), Pause(DRIP_PAUSE))
-    yield Send(b"".join(pieces[end:]))
+    yield Send(b"".join(after))
+
+
+def _bytes_of(piece: bytes) -> list[bytes]:
+    return _cut(piece, DRIPS_OF_A_PIECE)
+
+
+def _events_of(event: bytes) -> list[bytes]:
+    """Events with parts of this one's text, or parts of the event where that is one of a JSON array."""
+    text = _LETTERS.search(event)
+    parts = [] if text is None else _cut(text[0], DRIPS_OF_A_PIECE)
+    events = [change_data(event, partial(_with_text, part)) for part in parts]
+    return _bytes_of(event) if event in (events or [event]) else events
+
+
+_LETTERS: Final = re.compile(rb"w{99,}")
+
+
+def _with_text(text: bytes, data: Any) -> Any:
+    return json.loads(_LETTERS.sub(text, to_json(data).encode()))
 
 
 def _cut(data: bytes, parts: int) -> list[bytes]:

@@ -80,11 +80,13 @@ def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> float:
     except CannotDo:
         return 0.0
     enough, grown = BYTES_AN_ADAPTER * ADAPTERS_PER_MEASURE, list[int]()
-    while len(grown) < _WINDOW or (_third(grown) > enough and len(grown) < ADAPTER_ROUNDS):
+    while len(grown) < _UNSETTLED + _WINDOW or (_third(grown) > enough and len(grown) < ADAPTER_ROUNDS):
         grown.append(_left_by(trial, lambda: use(ADAPTERS_PER_MEASURE)))
     return _third(grown)
 
 
+_UNSETTLED: Final = 2
+"""Rounds at first that leave less, whatever is kept: what the calls before them left is freed."""
 _WINDOW: Final = 4
 
 

@@ -79,21 +79,23 @@ async def drain_from(result: Any, method: str) -> Answered:
 
 
 def begin_and_time(call: Callable[..., Any], prompt: Any, options: Any, method: str) -> Any:
-    """The processor time that a synchronous call takes on this thread; what any other call returns."""
+    """The processor time of a synchronous call on this thread, 0.0 if that failed; what any other call returns."""
     began = time.thread_time()
     result = call(prompt, options)
     if is_async(result):
         return result
-    collect_from(result, method)
-    return time.thread_time() - began
+    return _seconds_since(began, collect_from(result, method))
 
 
 @stopping
 async def time_async(result: Any, method: str) -> float:
-    """The processor time that it takes on this thread to read what an asynchronous call returned."""
+    """The processor time to read what an asynchronous call returned, on this thread; 0.0 if that failed."""
     began = time.thread_time()
-    await drain_from(result, method)
-    return time.thread_time() - began
+    return _seconds_since(began, await drain_from(result, method))
+
+
+def _seconds_since(began: float, reply: Answered) -> float:
+    return 0.0 if reply.error else time.thread_time() - began
 
 
 @stopping

@@ -24,22 +24,15 @@ from art_compliance.subject.host.calling import Caller
 from art_compliance.subject.host.collecting import answered_whole, is_folded
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
-from art_compliance.subject.host.siblings import (
-    Asking,
-    AskingBy,
-    Made,
-    Runner,
-    Siblings,
-    close_adapter,
-    typed_arguments,
-)
+from art_compliance.subject.host.siblings import Asking, AskingBy, Made, Runner, Siblings, close_adapter
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable
 from art_compliance.subject.making import Order, find_format_of, make_adapter, require_adapter
 from art_compliance.subject.observations import Called, Crashed, Observation, Refused, Reply, Sent, observe_error
 from art_compliance.subject.places import describe_error
-from art_sdk import BaseAdapter, HttpRequest, parse_options, parse_prompt
+from art_compliance.subject.typed import typed_arguments
+from art_sdk import HttpRequest, parse_options, parse_prompt
 
 if TYPE_CHECKING:
     import anyio.from_thread
@@ -217,12 +210,13 @@ class Host(Siblings, Watch):
 
     def _request(self, payload: Any, options: Any) -> HttpRequest | None:
         """The request that would carry the payload, if known. Errors of `request` are left for a call to find."""
-        if not isinstance(self.adapter, BaseAdapter):
+        if not self.facts.takes_types:
             return None
         try:
-            return self.adapter.request(payload, options)
+            request: HttpRequest = self.adapter.request(payload, options)
         except Exception:  # noqa: BLE001 - a payload that cannot be encoded has no request either
             return None
+        return request
 
 
 def make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runner = run_bounded) -> Host:

@@ -20,7 +20,7 @@ from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Observation, Reply, Sent, observe_error
 from art_compliance.subject.places import describe_error
-from art_sdk import BaseAdapter, parse_options, parse_prompt
+from art_compliance.subject.typed import typed_arguments
 
 if TYPE_CHECKING:
     import anyio.from_thread
@@ -161,13 +161,6 @@ class Siblings:
         """The model of another adapter: that of this one where its class has no default."""
         has_none = getattr(self._order.make, "default_model", None) == ""
         return getattr(self.adapter, "model", None) if has_none else None
-
-
-def typed_arguments(adapter: Any, prompt: Any, options: Any) -> tuple[Any, Any]:
-    """The arguments of `translate`: typed values for a `BaseAdapter`, JSON data for any other adapter."""
-    if isinstance(adapter, BaseAdapter):
-        return parse_prompt(prompt), parse_options(options)
-    return prompt, options
 
 
 def can_be_closed(adapter: Any) -> bool:

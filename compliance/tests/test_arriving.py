@@ -18,3 +18,17 @@ def test_gemini_is_served_in_two_versions(version: str, *, is_served: bool) -> N
     request = Request("POST", target, HEADERS, b"{}")
     wrong = [*wrong_with(DIALECTS["gemini-generate"], request, "http://127.0.0.1:9/v1beta")]
     assert (not any("goes to the path" in one for one in wrong)) is is_served
+
+
+@pytest.mark.parametrize(
+    ("base_url", "target", "is_repeated"),
+    [
+        ("http://127.0.0.1:9/v1beta", "/v1beta/v1beta/models/gemini-2.5-flash:generateContent", True),
+        ("http://127.0.0.1:9/v1beta", "/v1beta/gemini-2.5-flash:generateContent", False),
+        ("http://127.0.0.1:9/", "//models/gemini-2.5-flash:generateContent", False),
+    ],
+)
+def test_a_path_that_repeats_the_base_url_says_so(base_url: str, target: str, *, is_repeated: bool) -> None:
+    first, *_ = wrong_with(DIALECTS["gemini-generate"], Request("POST", target, HEADERS, b"{}"), base_url)
+    assert "goes to the path" in first
+    assert ("base_url already ends with" in first) is is_repeated

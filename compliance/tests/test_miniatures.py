@@ -173,8 +173,7 @@ def said_of(found: Caught) -> dict[str, list[str]]:
     return {
         f"{check} on {result.scenario}": _said(result.findings, measures=check.startswith(MEASURING))
         for check, result in sorted(found.seen.items())
-        if not check.startswith(OTHERS_EACH_TIME)
-        and not any("on thread" in one.message for one in result.findings)
+        if not check.startswith(OTHERS_EACH_TIME) and not any("on thread" in one.message for one in result.findings)
     }
 
 

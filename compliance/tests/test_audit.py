@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from html import unescape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +278,14 @@ def test_a_wrong_file_of_prices_is_named(text: str | None, words: str, tmp_path:
     file = write_lines(tmp_path / "a.jsonl", GOOD_LINE)
     result, _ = audit(tmp_path, file, "--prices", str(tmp_path / "prices.toml"))
     assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+@pytest.mark.skipif(find_spec("distributed") is not None, reason="the extra `cluster` is installed")
+def test_a_cluster_without_dask_is_refused_before_anything_is_written(tmp_path: Path):
+    file = write_lines(tmp_path / "a.jsonl", GOOD_LINE)
+    result, _ = audit(tmp_path, file, "--scheduler", "tcp://127.0.0.1:8786")
+    assert (result.exit_code, "--scheduler needs Dask" in result.stderr) == (2, True)
+    assert not (tmp_path / "out" / "report.json").exists()
 
 
 def test_the_page_needs_nothing_else_and_runs_nothing(tmp_path: Path):

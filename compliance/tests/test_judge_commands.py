@@ -54,6 +54,11 @@ def test_the_url_decides_whose_fields_are_known():
     ("arguments", "given", "message"),
     [
         (
+            ("judge", "--url", "https://llm.example/v1/say"),
+            "{}",
+            "standard input: the wire format of https://llm.example/v1/say is unknown; name it with --dialect; known: ",
+        ),
+        (
             ("judge",),
             "{}",
             "standard input: name the wire format with --dialect, or the URL with --url; known: anthropic-",

@@ -69,6 +69,10 @@ CLASSES = [
         "the factory raised OSError: no, at wrong.py:5 in start",
     ),
     (
+        "def __init__(self, api_key, base_url=None, model=None): raise OSError('no:\\n  gone')",
+        "the factory raised OSError: no:   gone, at wrong.py:4 in __init__",
+    ),
+    (
         "def __init__(self, key, url): pass",
         "got an unexpected keyword argument 'api_key'; it is called with api_key, base_url and model",
     ),

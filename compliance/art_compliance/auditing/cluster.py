@@ -30,10 +30,14 @@ _AHEAD: Final = 3
 
 
 def on_cluster(address: str) -> Engine:
-    """Reads on the workers of the scheduler at this address. They need the files at the same paths."""
+    """Reads on the workers of the scheduler at this address. They need the files at the same paths.
+
+    Raises HarnessError without Dask.
+    """
+
+    library = _library()
 
     def read(plan: Plan, parts: Iterable[Part]) -> Iterator[Read]:
-        library = _library()
         try:
             client: Any = library.Client(address, timeout=PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:

@@ -22,7 +22,7 @@ _LIBRARIES: Final = tuple(folder + os.sep for folder in _FOLDERS)
 
 def describe_error(error: BaseException) -> str:
     """An exception in one line."""
-    return f"{type(error).__name__}: {error}"
+    return f"{type(error).__name__}: {' '.join(str(error).splitlines())}"
 
 
 def place_of(error: BaseException) -> str:

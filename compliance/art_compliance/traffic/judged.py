@@ -71,7 +71,7 @@ def judge_all(items: Iterable[Item], given: Given) -> Judgements:
 def _judge(found: Found, given: Given) -> Judged | Unread | Skipped:
     dialect = dialect_of(found, given)
     if dialect is None:
-        return _unknown(found)
+        return _unknown(found, given)
     findings = findings_of(found, dialect, given)
     shown = None if found.url is None else Scrubber().uri(found.url)
     return Judged(where=found.where, dialect=dialect, url=shown, findings=tuple(findings))
@@ -93,14 +93,14 @@ def dialect_of(found: Found, given: Given) -> str | None:
     return own or found.dialect or given.dialect or (dialect_at(given.url) if given.url else None)
 
 
-def _unknown(found: Found) -> Unread | Skipped:
+def _unknown(found: Found, given: Given) -> Unread | Skipped:
     """Why it is not judged: a body or a command is there to be judged, but a recording has requests to anybody."""
     known = f"known: {', '.join(schema_names())}"
-    if found.url is None:
+    if found.url is None and given.url is None:
         return Unread(where=found.where, why=f"name the wire format with --dialect, or the URL with --url; {known}")
-    if found.is_recorded:
+    if found.url is not None and found.is_recorded:
         return Skipped(where=found.where)
-    url = Scrubber().uri(found.url)
+    url = Scrubber().uri(found.url or given.url or "")
     return Unread(where=found.where, why=f"the wire format of {url} is unknown; name it with --dialect; {known}")
 
 

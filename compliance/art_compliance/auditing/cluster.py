@@ -34,7 +34,6 @@ def on_cluster(address: str) -> Engine:
 
     Raises HarnessError without Dask.
     """
-
     library = _library()
 
     def read(plan: Plan, parts: Iterable[Part]) -> Iterator[Read]:

@@ -119,11 +119,25 @@ class _OwnClients:
         import httpx2  # noqa: PLC0415 - kept out of `import art_sdk`
 
         client = httpx2.AsyncClient(**_settings())
-        until_closed = _close_at_the_end(client)
+        until_closed = self._close_at_the_end(client, loop)
         with self._lock:
+            for closed in [one for one in self._of_loops if _is_closed(one)]:
+                del self._of_loops[closed]
             self._of_loops[loop] = _LoopClient(client, until_closed)
         await anext(until_closed)
         return client
+
+    async def _close_at_the_end(self, client: httpx2.AsyncClient, loop: Any) -> AsyncGenerator[None]:
+        """Closes the client when it is closed itself, which event loops do to their generators before they end.
+
+        The client knows its loop, so that neither is freed while it is kept here.
+        """
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._of_loops.pop(loop, None)
+            await client.aclose()
 
     def close(self) -> None:
         with self._lock:
@@ -143,16 +157,13 @@ class _OwnClients:
                 loop.call_soon_threadsafe(loop.create_task, _finish(opened.until_closed))
 
 
-async def _close_at_the_end(client: httpx2.AsyncClient) -> AsyncGenerator[None]:
-    """Closes the client when it is closed itself, which event loops do to their generators before they end."""
-    try:
-        yield
-    finally:
-        await client.aclose()
-
-
 async def _finish(generator: AsyncGenerator[None]) -> None:
     await generator.aclose()
+
+
+def _is_closed(loop: Any) -> bool:
+    """Whether it is an asyncio loop that was closed without an end to its generators, as `loop.close()` does."""
+    return hasattr(loop, "is_closed") and loop.is_closed()
 
 
 def _running_loop() -> Any:

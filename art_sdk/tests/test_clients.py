@@ -8,6 +8,7 @@ import os
 import socket
 import ssl
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -86,6 +87,34 @@ def test_a_loop_that_ends_closes_its_connections(server: ScriptServer) -> None:
     adapter = adapter_to(server.url)
     asyncio.run(number_of(adapter))
     assert server.gone.wait(2)
+
+
+def test_an_adapter_keeps_nothing_of_loops_that_ended(server: ScriptServer) -> None:
+    """Each synchronous request of a web application may have a loop of its own."""
+    adapter = adapter_to(server.url)
+    ended = weakref.WeakSet[asyncio.AbstractEventLoop]()
+
+    async def call() -> None:
+        ended.add(asyncio.get_running_loop())
+        await number_of(adapter)
+
+    for _ in range(3):
+        asyncio.run(call())
+    gc.collect()
+    assert len(ended) == 0
+
+
+def test_a_loop_that_was_closed_without_an_end_to_its_generators_is_kept_until_the_next() -> None:
+    adapter = adapter_to("http://127.0.0.1:9")  # where nobody answers, so that no connection is left open
+    kept = weakref.WeakSet[asyncio.AbstractEventLoop]()
+    for _ in range(3):
+        loop = asyncio.new_event_loop()
+        kept.add(loop)
+        loop.run_until_complete(number_of(adapter))
+        loop.close()
+    del loop
+    gc.collect()
+    assert len(kept) == 1
 
 
 def test_closing_an_adapter_closes_the_connections_of_other_loops_too(server: ScriptServer) -> None:

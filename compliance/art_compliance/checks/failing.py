@@ -20,7 +20,7 @@ from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_sdk import FunctionCall, ToolCall
 
-_STATUSES: Final = (503, 500, 529, 429, 400, 401, 403, 404, 413, 504)
+_STATUSES: Final = (503, 500, 529, 504, 429, 400)
 """What an answer may say though it began; the forms that are not the provider's usual one say the first."""
 
 _WORDS: Final = "written failure of an answer"

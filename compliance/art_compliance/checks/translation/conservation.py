@@ -31,6 +31,8 @@ def is_total(trial: Trial) -> Iterator[Problem]:
     if isinstance(seen, Crashed):
         yield Problem(str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
+        if _rejects_timeouts(trial):
+            raise NotApplicable("the adapter rejects the option timeouts")
         yield Problem(f"raised {seen.code} for a well-formed prompt: {seen.message}")
     elif isinstance(seen, Sent) and (found := find_unsendable(seen.payload)) and not found.is_too_deep:
         yield Problem(f"the payload cannot be sent as JSON: {found.path}: {found.reason}")

@@ -306,7 +306,7 @@ _TABLE: Final = (
         spoil=partial(change_newlines, b"\r"),
         expects="whole",
         on=STREAMED,
-        is_of_text=True,
+        within=EVENT_STREAM,
     ),
     Fault(
         id="long-event",

@@ -72,6 +72,7 @@ def forms_of(dialect: Dialect) -> dict[str, Any]:
         )
     for status in STATUSES:
         forms[f"error {status}"] = json.loads(dialect.answers.write_error(status, "no"))
+        forms[f"error {status}, headers"] = dict(dialect.answers.error_headers(status, "no"))
         forms[f"error {status}, streamed"] = as_text(dialect.streams.write_error(status, "no"))
     return forms
 

@@ -35,10 +35,11 @@ from art_compliance.checks.load import (
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.response import calling, edited, failures, names, reading, refusals
+from art_compliance.checks.response import calling, delays, edited, failures, names, reading, refusals
 from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, closing, methods, pieces
 from art_compliance.checks.translation import (
+    beside,
     canary,
     conservation,
     declared,
@@ -63,6 +64,7 @@ _MODULES: Final = (
     likeness,
     models,
     pairs,
+    beside,
     canary,
     payload,
     reading,
@@ -70,6 +72,7 @@ _MODULES: Final = (
     names,
     calling,
     failures,
+    delays,
     refusals,
     answers,
     closing,

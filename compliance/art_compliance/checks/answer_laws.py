@@ -276,6 +276,8 @@ def message_is_standard(reading: Reading) -> Iterator[Problem]:
         parse_prompt([message])
     except ARTError as error:
         yield Problem(error.message)
+    if message.get("content") is None and not message.get("tool_calls"):
+        yield Problem("its content is null, although it has no calls; without a text it is empty")
     if message.get("role") != "assistant":
         yield Problem(f"its role is {show(message.get('role'))}")
     if message.get("name") is not None:

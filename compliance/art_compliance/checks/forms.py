@@ -39,6 +39,7 @@ _ANSWERS: Final = (
         finish="tool_calls",
     ),
 )
+_CACHED: Final = WrittenAnswer(content=_TEXT, input_tokens=71, output_tokens=9, cached_tokens=30)
 
 
 def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
@@ -46,17 +47,19 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     variations = [one for one in trial.dialect.answers.variations if kind == "stream" or one.whole is not None]
     if not variations:
         raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
-    answers = _ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]
+    answers = (*(_ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]), _CACHED)
     usual = [_usual(trial, kind, one) for one in answers]
     for variation in variations:
         if variation.goes_back and not variation.needs <= trial.subject.capabilities:
             continue
         for answer, (read, known) in zip(answers, usual, strict=True):
+            if answer is _CACHED and not variation.counts:
+                continue
             reply = call_as(trial, kind, _varying(variation, answer))
             if variation.may_fail and isinstance(reply, Answered) and reply.error is not None:
                 continue
             found = [*differing(trial, reply, _as_given(answer, variation))] or [
-                *_uncounted(reply, trial.once(_COUNTED[kind]))
+                *_uncounted(reply, trial.once(_COUNTED[kind]) | (_counts_of(read) if variation.counts else set()))
             ]
             faults = [one for one in found if one.message not in known]
             if isinstance(reply, Answered) and not found:
@@ -106,9 +109,13 @@ def _uncounted(reply: Reply, counted: frozenset[str]) -> Iterator[Problem]:
 
 def _counted(trial: Trial, kind: Kind) -> frozenset[str]:
     """What the adapter counts of an answer in its usual form."""
-    reply = call_as(trial, kind, answering_with(_ANSWERS[0]))
+    return _counts_of(call_as(trial, kind, answering_with(_ANSWERS[0]))) - {"cached_tokens"}
+
+
+def _counts_of(reply: Reply) -> frozenset[str]:
     metadata = reply.metadata if isinstance(reply, Answered) else {}
-    return frozenset(name for name in ("input_tokens", "output_tokens") if metadata.get(name) is not None)
+    names = ("input_tokens", "output_tokens", "cached_tokens")
+    return frozenset(name for name in names if metadata.get(name) is not None)
 
 
 _COUNTED: Final[Mapping[Kind, Callable[[Trial], frozenset[str]]]] = {

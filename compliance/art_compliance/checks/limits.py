@@ -19,6 +19,9 @@ WAKE_UPS: Final = 4
 """times that a call over its limit waits for the machine, each as long as a sleeping program is late then: its timer, \
 its connection, its events, its reader"""
 
+RETRIED_LIMIT: Final = 0.5
+"""seconds that a call with retries may take in all, of which each refused request takes more than half"""
+
 OTHER_TIME_LIMITS: Final = 60.0
 """seconds of the time limits that must not end a call of `faults.end-in-time`"""
 
@@ -92,6 +95,9 @@ DATE_LENIENCE: Final = 60.0
 
 RETRY_SLACK: Final = 0.05
 """seconds that a retry may come earlier than Retry-After"""
+
+SHARED_PAUSE: Final = 0.05
+"""seconds before each answer of `load.equal-calls-are-each-made`"""
 
 SET_RETRIES: Final = 2
 """retries that an adapter is made with whose factory takes them"""

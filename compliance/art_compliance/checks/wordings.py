@@ -23,7 +23,7 @@ def begun(status: int) -> str:
 
 
 _PROSE: Final[Mapping[int, str]] = {
-    400: "nothing was generated, as `frame_rate` must be below 429, and `timeout` must be a number.",
+    400: "nothing was generated, as `frame_rate` is over its limit, 429, and `timeout` must be a number.",
     401: "this key was replaced after a server error; try again with the new one.",
     402: "the balance is too low to generate with, whatever the quota of 500 operations says.",
     403: "the key has no permission for overloaded operators, nor for a connection timeout.",

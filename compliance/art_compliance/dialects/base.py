@@ -141,6 +141,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """The rules' functions."""
     own_fields: Mapping[str, Any] = {}
     """Fields that the format has besides what is in a prompt and its options, with values that every model takes."""
+    reasoning_fields: Mapping[str, Any] = {}
+    """Own fields that switch reasoning on."""
     generation: Mapping[str, tuple[Any, ...]] = {}
     """Fields for which the standard format has no slot and which change what is generated, or by which model, by their
     path without indexes. The values are those that change nothing: the documented defaults."""

@@ -32,6 +32,8 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Texts of the answer that are its reasoning."""
     needs: frozenset[Capability] = frozenset({"reasoning"})
     """The capabilities of the adapters that are judged by a form with `goes_back`."""
+    counts: bool = False
+    """Whether it says the counts in another place: all of them must be read there, those of the cache, too."""
     may_fail: bool = False
     """Whether it is against the published types: an adapter may say that it cannot read it, but not misread it."""
     empties: bool = False

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from typing import Any
 
 from art_compliance.miniatures.base import (
     Options,
     Prompt,
+    Translate,
     change_messages,
     change_options,
     change_payload,
@@ -116,6 +118,40 @@ def loses_the_response_schema_when_streaming(adapter: Any) -> None:
 def loses_own_fields_when_streaming(adapter: Any) -> None:
     """A streamed call is made without the fields of the provider's own."""
     change_options(adapter, lambda options: _without("provider", options, if_given=("stream",)))
+
+
+@miniature("translation.options-survive-together", around=("anthropic",))
+def forces_no_tool_while_it_thinks(adapter: Any) -> None:
+    """With thinking switched on, a forced choice of a tool is sent as "auto", which the provider would accept."""
+    change_payload(adapter, lambda payload: _unforced(payload) if payload.get("thinking") else payload)
+
+
+def _unforced(payload: Any) -> Any:
+    return {**payload, "tool_choice": {"type": "auto"}} if payload.get("tool_choice") else payload
+
+
+@miniature("translation.streaming-changes-nothing-else", around=("mistral",))
+def begins_anew_when_streaming(adapter: Any) -> None:
+    """A streamed answer does not go on from the last message: it lacks the mark that says so."""
+
+    def change(payload: Any) -> Any:
+        *others, last = payload["messages"]
+        unmarked = {name: value for name, value in last.items() if name != "prefix"}
+        return {**payload, "messages": [*others, unmarked]} if payload.get("stream") else payload
+
+    change_payload(adapter, change)
+
+
+@miniature("translation.only-the-providers-own-is-sent", around=("xai", "openai", "anthropic"))
+def sends_the_fields_of_all_providers(adapter: Any) -> None:
+    """Of a call with fields for several providers, those that do not clash are sent to each."""
+
+    def spoiled(translate: Translate, prompt: Prompt, options: Options) -> Any:
+        payload, given = translate(prompt, options), options.get("provider", {})
+        every = dict(chain.from_iterable(fields.items() for fields in given.values()))
+        return {**every, **payload} if adapter.dialect in given else payload
+
+    retranslate(adapter, spoiled)
 
 
 @miniature("translation.options-survive-together", around=("openai", "openai-responses", "ollama-chat"))

@@ -143,6 +143,29 @@ def _unthrottled(events: Events) -> Events:
     return [*(event for event in others if event["type"] != "ERROR"), {**end, "finish": "stop"}]
 
 
+@miniature("response.error-answer-is-an-error", around=("xai", "gemini", "openai-responses"))
+def cuts_long_errors(adapter: Any) -> None:
+    """Of an error, the first 4,096 bytes are read: a longer one is no JSON any more."""
+    own = adapter.read_error
+    adapter.read_error = lambda head, body: own(head, body[:4096])
+
+
+@miniature("response.error-answer-is-an-error", around=("cohere", "openai"))
+def names_the_last_answer_in_errors(adapter: Any) -> None:
+    """An error without an id has that of the last answer that had one."""
+    own, last = adapter.call, [""]
+
+    async def call(prompt: Any, options: Any) -> Any:
+        async for event in own(prompt, options):
+            if event.type == "METADATA":
+                last[0] = event.metadata.request_id or last[0]
+            if event.type == "ERROR" and last[0] and not event.error.request_id:
+                event.error.request_id = event.error.details["request_id"] = last[0]
+            yield event
+
+    adapter.call = call
+
+
 @miniature("stream.failures-in-any-form-are-errors", around=("anthropic",))
 def passes_over_overload(adapter: Any) -> None:
     """A stream ends as any does where its provider says that it is overloaded; other errors are errors."""

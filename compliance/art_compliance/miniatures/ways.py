@@ -195,6 +195,28 @@ class _FromTheStart:
         return getattr(self._frames, name)
 
 
+@miniature("load.equal-calls-are-each-made", around=("openai", "cohere"))
+def asks_once_for_equal_calls(adapter: Any) -> None:
+    """A call that is equal to one that is under way gets that one's events."""
+    own, under_way = adapter.call, dict[str, Any]()
+
+    async def call(prompt: Any, options: Any) -> Any:
+        key = json.dumps([as_data(prompt), as_data(options)])
+        if key not in under_way:
+            under_way[key] = asyncio.ensure_future(_all_of(own(prompt, options)))
+        try:
+            for event in await asyncio.shield(under_way[key]):
+                yield event
+        finally:
+            under_way.pop(key, None)
+
+    adapter.call = call
+
+
+async def _all_of(events: Any) -> list[Any]:
+    return [event async for event in events]
+
+
 @miniature("load.late-chunks-cost-no-more", around=("anthropic", "mistral", "openai-responses"))
 def counts_all_words_again_with_each_token(adapter: Any) -> None:
     """The text so far is joined, and its words counted, at each token."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import count, pairwise
+
+from msgspec.structs import replace
 
 from art_compliance.checks.base import check
-from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SLOW_PAUSE
+from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SHARED_PAUSE, SLOW_PAUSE
 from art_compliance.checks.load.concurrency import answer_to, echo
 from art_compliance.checks.load.ways import Way, ask_number, in_every_way
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Pause, Response, Send
+from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
 
@@ -68,6 +71,33 @@ def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
             by = "" if method == "call" else f" by {method}"
             took = f"{CALLS_IN_LOOPS} concurrent calls{by}, answered in {SLOW_PAUSE:g} s each, were sent one after"
             yield Problem(f"{took} the other; run calls concurrently")
+            return
+
+
+@check(
+    "load.equal-calls-are-each-made",
+    clause="Each of some concurrent calls with the same prompt and options is made, and gets an answer of its own.",
+    requires=("dialect", "call"),
+    once=True,
+)
+def equal_calls_are_each_made(trial: Trial) -> Iterator[Problem]:
+    """Whoever asks a model several times wants several answers. A provider bills each, and the caller counts them."""
+    for method in trial.subject.call_methods:
+        numbers = count()
+
+        def answer(asked: Asked, numbers: Iterator[int] = numbers) -> Response:
+            response = asked.answer(WrittenAnswer(content=answer_to(next(numbers))))
+            return replace(response, steps=(Pause(SHARED_PAUSE), *(response.steps or (Send(response.body),))))
+
+        prompt, options = ask_number(trial, 0)
+        calls = [(prompt, options, method)] * CALLS_IN_LOOPS
+        replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
+        texts = [one.text for one in replies if isinstance(one, Answered) and one.error is None]
+        if len(set(texts)) < len(texts):
+            by = "" if method == "call" else f" by {method}"
+            yield Problem(
+                f"of {CALLS_IN_LOOPS} concurrent calls{by} that are equal, some get the answer to another one"
+            )
             return
 
 

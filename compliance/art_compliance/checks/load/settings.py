@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, SET_RETRIES
+from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, RETRIED_LIMIT, SET_RETRIES
 from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -43,6 +43,8 @@ def settings_hold_for_every_call(trial: Trial) -> Iterator[Problem]:
             yield from _left_out(trial, wanted, call)
             if "retries" in wanted and "streaming" in trial.subject.capabilities:
                 yield from _given_twice(trial, call)
+            if "retries" in wanted:
+                yield from _begun_anew(trial, call)
     except CannotDo:
         return  # such as a factory that knows the names of its models
     if "retries" in wanted:
@@ -143,6 +145,26 @@ def _given_twice(trial: Trial, call: CallOnce) -> Iterator[Problem]:
                 if trial.subject.request_count - before > 1:
                     asked = f"{way}: a stream that {how} after {what} was asked for again: "
                     yield from (fault.after(asked) for fault in _odd(way, reply, answer))
+
+
+def _begun_anew(trial: Trial, call: CallOnce) -> Iterator[Problem]:
+    """Calls whose limit of time begins anew with each retry. What refuses the option `timeouts` is left out."""
+    others = dict.fromkeys(("connect", "first_byte", "between_bytes"), OTHER_TIME_LIMITS)
+    limits = {"timeouts": {**others, "whole_call": RETRIED_LIMIT}}
+    for way in _ways_to_events(trial)[:2]:
+        before = trial.subject.request_count
+        call(way.method, _PROMPT, {**_options(way), **limits}, _busy_late)
+        if trial.subject.request_count - before > SET_RETRIES:
+            late = f"its request {SET_RETRIES + 1} came after {SET_RETRIES * _REFUSED_AFTER:g} s"
+            yield Problem(f"{way}: {late}, although whole_call, {RETRIED_LIMIT} s, is a limit for all retries together")
+
+
+_REFUSED_AFTER: Final = 0.6 * RETRIED_LIMIT
+
+
+def _busy_late(asked: Asked) -> Response:
+    busy = _busy(asked)
+    return replace(busy, steps=(Pause(_REFUSED_AFTER), Send(busy.body)))
 
 
 def _halfway(answer: WrittenAnswer, fail: Any) -> Answerer:

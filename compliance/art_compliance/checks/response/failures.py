@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.checks.answerers import giving
 from art_compliance.checks.base import check
-from art_compliance.checks.limits import (
-    DATE_LENIENCE,
-    RETRY_AFTER,
-    RETRY_AFTER_DATE,
-    RETRY_AFTER_LONG,
-    RETRY_AFTER_MS,
-    RETRY_AFTER_PAST,
-    RETRY_AFTER_READ,
-)
-from art_compliance.checks.replies import error_of, wrong_failure, wrong_status_error
+from art_compliance.checks.limits import RETRY_AFTER
+from art_compliance.checks.replies import error_of, missing_words, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.checks.wordings import begun, words_for
@@ -33,7 +22,7 @@ from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Reply
+from art_compliance.subject.observations import Crashed
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
@@ -69,6 +58,7 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
             error = reply.error or {}
             faults += wrong_status_error(error, status, words=begun(status), retry_after=RETRY_AFTER)
             faults += _wrong_advice(error, status)
+            faults += _foreign_id(error, body, named)
             if not trial.subject.is_translated and (codes := _codes_in(body, named)):
                 coded[status] = "provider_code" in error
                 faults += _wrong_code(error, codes)
@@ -76,6 +66,9 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
             faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
         yield from (fault.after(f"answered {status}: ") for fault in faults)
     yield from _missing_codes(coded)
+    yield from _cut_short(trial)
+    if not trial.asks_for_stream:
+        yield from _page_after_an_answer(trial)
     for form in trial.dialect.answers.error_forms:
         yield from _misread(trial, form)
 
@@ -115,6 +108,37 @@ def _wrong_code(error: dict[str, Any], codes: list[str]) -> Iterator[Problem]:
         yield Problem(f"provider_code is {show(error['provider_code'])}; the answer says {' and '.join(codes)}")
 
 
+def _foreign_id(error: dict[str, Any], body: bytes, headers: Headers) -> Iterator[Problem]:
+    """An id that the answer does not have is that of an earlier one: whoever looks it up finds another call."""
+    found, said = error.get("request_id"), body.decode(errors="replace")
+    if isinstance(found, str) and not any(found in text for text in (said, *dict(headers).values())):
+        yield Problem(f"request_id is {show(found)}, which is not in the answer")
+
+
+def _page_after_an_answer(trial: Trial) -> Iterator[Problem]:
+    """What is wrong with the reply to a gateway's page, which has no id, after a good answer that has one."""
+    trial.call_with(Response(200, trial.dialect.answers.write(_TEXT)))
+    error = error_of(trial.call_with(Response(502, _PAGE, "text/html")))
+    yield from (fault.after("answered 502 with a page: ") for fault in _foreign_id(error, _PAGE, ()))
+
+
+def _cut_short(trial: Trial) -> Iterator[Problem]:
+    """What is wrong with the reply to an error in many words, such as one that quotes the request."""
+    short, long = (
+        trial.call_with(Response(400, body, headers=trial.dialect.answers.error_headers(400, words)))
+        for words in (begun(400), begun(400) + ", which a schema of 20,000 characters explains" * 400)
+        if (body := trial.dialect.answers.write_error(400, words))
+    )
+    usual, found = error_of(short), error_of(long)
+    for name in ("status", "provider_code", "is_retryable"):
+        if found.get(name) != usual.get(name):
+            text = f"{name} is {show(found.get(name))}; of the same error in few words, {show(usual.get(name))}"
+            yield Problem(f"answered 400 with a message of some 20 kB: {text}")
+    yield from (
+        fault.after("answered 400 with a message of some 20 kB: ") for fault in missing_words(found, begun(400))
+    )
+
+
 def _missing_codes(coded: dict[int, bool]) -> Iterator[Problem]:
     """That the ERRORs of some answers have no code, and those of others have one; where none has, that is a note.
 
@@ -133,98 +157,6 @@ def _missing_codes(coded: dict[int, bool]) -> Iterator[Problem]:
 
 _CODES: Final = ("code", "type", "status")
 """The fields in which providers say what kind of error it is."""
-
-
-@check(
-    "response.retry-after-is-read",
-    clause="retry_after has the seconds of retry-after-ms or Retry-After, whichever can be read, even if it is a date.",
-    finding_class="contract",
-    requires=("dialect", "call"),
-    once=True,
-)
-def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
-    """RFC 9110 allows both forms; OpenAI's and Anthropic's clients read milliseconds first, and seconds if they cannot.
-
-    A header that cannot be read must not hide the other one: https://github.com/openclaw/openclaw/pull/111353.
-    """
-    with _in_zone(trial, _FAR_ZONE):
-        for name, write, seconds in _DELAYS:
-            yield from _misread_delay(trial, seconds, (name, write(seconds)))
-    yield from _misread_delay(
-        trial, RETRY_AFTER_READ, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{RETRY_AFTER_READ:g}")
-    )
-    for status in _WITH_DELAYS:
-        yield from _misread_delay(trial, RETRY_AFTER_READ, ("retry-after", f"{RETRY_AFTER_READ:g}"), status=status)
-    for status in (429, *_WITH_DELAYS):
-        yield from _made_up_delay(trial, status=status)
-    for value, allowed in _ODD_DELAYS.items():
-        for name in ("retry-after", "retry-after-ms"):
-            yield from _made_up_delay(trial, (name, value), allowed=allowed)
-
-
-def _made_up_delay(
-    trial: Trial, *headers: tuple[str, str], status: int = 429, allowed: Any = None
-) -> Iterator[Problem]:
-    """That a delay is read where none is given that can be waited for."""
-    reply = _asked_to_wait(trial, *headers, status=status)
-    faults = list(wrong_failure(trial, reply))
-    if not faults and (found := error_of(reply).get("retry_after")) not in (None, allowed):
-        faults.append(Problem(f"retry_after is {show(found)}; nothing says how long to wait"))
-    given = "".join(f" and {name}: {value}" for name, value in headers)
-    yield from (fault.after(f"with status {status}{given}: ") for fault in faults)
-
-
-def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str], status: int = 429) -> Iterator[Problem]:
-    """That these headers are not read as so many seconds."""
-    reply = _asked_to_wait(trial, *headers, status=status)
-    found = error_of(reply).get("retry_after")
-    spent = DATE_LENIENCE if any("GMT" in value for _, value in headers) else _ROUNDED
-    if not (isinstance(found, int | float) and max(seconds - spent, 0) <= found <= max(seconds, 0) + _ROUNDED):
-        given = " and ".join(f"{name}: {value}" for name, value in headers)
-        what = f"{given}, retry_after" if status == 429 else f"status {status} and {given}, retry_after"
-        yield Problem(f"with {what} is {show(found)}; expected {max(seconds, 0):g}")
-
-
-def _asked_to_wait(trial: Trial, *headers: tuple[str, str], status: int = 429) -> Reply:
-    body = trial.dialect.answers.write_error(status, f"written error {status}")
-    return trial.call_with(Response(status, body, headers=headers))
-
-
-@contextmanager
-def _in_zone(trial: Trial, zone: str) -> Generator[None]:
-    """Has the adapter's process in this time zone."""
-    before = trial.subject.attempt("set_time_zone", name=zone)
-    try:
-        yield
-    finally:
-        trial.subject.attempt("set_time_zone", name=before if isinstance(before, str) else None)
-
-
-def _as_date(seconds: float) -> str:
-    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
-
-
-_DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
-    ("retry-after", lambda seconds: f"{seconds:g}", RETRY_AFTER_READ),
-    ("retry-after", lambda seconds: f"{seconds:.0f}", RETRY_AFTER_LONG),
-    ("retry-after", _as_date, RETRY_AFTER_DATE),
-    ("retry-after", _as_date, RETRY_AFTER_PAST),
-    ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", RETRY_AFTER_MS),
-)
-"""A header, how it writes seconds, and the seconds: a date that has passed means not to wait."""
-
-_FAR_ZONE: Final = "XXX-05:30"
-"""A time zone five and a half hours before UTC, as POSIX writes it: a date in a header is never of the local zone."""
-
-_UNREADABLE: Final = "soon"
-
-_ROUNDED: Final = 0.001
-
-_WITH_DELAYS: Final = (503, 529)
-"""Statuses, besides 429, that come with a delay: RFC 9110, 10.2.3, and Anthropic's for an overloaded server."""
-
-_ODD_DELAYS: Final[Mapping[str, float | None]] = {_UNREADABLE: None, "": None, "-5": 0, "inf": None, "nan": None}
-"""Delays that nobody can wait for, each with what it may be read as besides nothing."""
 
 
 @check(

@@ -19,6 +19,9 @@ from art_sdk import Capability
 Row = dict[str, str]
 """A value per factor, each by its name."""
 
+Call = tuple[str, list[dict[str, Any]], dict[str, Any]]
+"""What a call has, in words, its prompt and its options."""
+
 
 @check(
     "translation.options-survive-together",
@@ -29,16 +32,38 @@ Row = dict[str, str]
 )
 def options_survive_together(trial: Trial) -> Iterator[Problem]:
     """A response schema that is lost in streams alone is found by those who stream."""
-    factors = _factors_of(trial)
     reported: set[str] = set()
-    for row in covering_rows(
-        {name: tuple(values) for name, values in factors.items()}, Random(trial.seed), OPTIONS_AT_ONCE
-    ):
-        for problem in losses_of(trial, *_call_of(trial, row, factors)):
+    for used, prompt, options in (*_all_together(trial), *_with_reasoning(trial)):
+        for problem in losses_of(trial, prompt, options):
             if problem.message not in reported and not trial.is_known(problem.message):
                 reported.add(problem.message)
-                used = ", ".join(f"{name}: {value}" for name, value in row.items() if value != _NONE)
-                yield problem.after(f"with {used or 'no options'}: ")
+                yield problem.after(f"with {used}: ")
+
+
+def _all_together(trial: Trial) -> Iterator[Call]:
+    factors = _factors_of(trial)
+    names = {name: tuple(values) for name, values in factors.items()}
+    for row in covering_rows(names, Random(trial.seed), OPTIONS_AT_ONCE):
+        used = ", ".join(f"{name}: {value}" for name, value in row.items() if value != _NONE)
+        yield used or "no options", *_call_of(trial, row, factors)
+
+
+def _with_reasoning(trial: Trial) -> Iterator[Call]:
+    """Each option beside the fields that switch the provider's reasoning on; many adapters refuse some of these."""
+    fields = trial.dialect.requests.reasoning_fields
+    if fields and "provider_fields" in trial.subject.capabilities:
+        for used, *call in calls_beside(trial, {"provider": {trial.dialect.name: fields}}):
+            yield f"reasoning, {used}", *call
+
+
+def calls_beside(trial: Trial, options: dict[str, Any]) -> Iterator[Call]:
+    """Each value of each option alone, beside these options."""
+    factors = _factors_of(trial)
+    tools = {"tools": "two"} if "tools" in factors else {}
+    for name, values in factors.items():
+        for value in values if name != _OWN else ():
+            prompt, own = _call_of(trial, {**tools, name: value}, factors)
+            yield f"{name}: {value}", prompt, {**own, **options}
 
 
 def calls_together(trial: Trial, random: Random, size: int) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
@@ -64,6 +89,7 @@ def _call_of(
 
 
 _NONE: Final = "none"
+_OWN: Final = "own fields"
 _GREETING: Final[list[dict[str, Any]]] = [
     {"role": "system", "content": "You answer in one word."},
     {"role": "user", "content": "Where is the moon?"},
@@ -129,7 +155,7 @@ def _factors_of(trial: Trial) -> Mapping[str, Mapping[str, dict[str, Any]]]:
     factors = {name: values for name, (needs, values) in _FACTORS.items() if declared.issuperset(needs)}
     if "provider_fields" in declared and trial.dialect.requests.own_fields:
         own = {trial.dialect.name: trial.dialect.requests.own_fields}
-        factors["own fields"] = {_NONE: {}, "given": {"provider": own}}
+        factors[_OWN] = {_NONE: {}, "given": {"provider": own}}
     return factors
 
 

@@ -48,6 +48,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         rules=RULES,
         version_field="anthropic_version",
         own_fields={"metadata": {"user_id": "user-7"}, "service_tier": "standard_only"},
+        reasoning_fields={"thinking": {"type": "enabled", "budget_tokens": 1024}},
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",

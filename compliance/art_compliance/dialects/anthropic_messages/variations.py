@@ -55,6 +55,20 @@ def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "content": [*thoughts, *body["content"]]}
 
 
+def _thought_left_out(body: dict[str, Any]) -> dict[str, Any]:
+    """As with `display: "omitted"`: a thought without its text, which must go back nevertheless."""
+    return {**body, "content": [{"type": "thinking", "thinking": "", "signature": _FIRST}, *body["content"]]}
+
+
+def _closed_with_output(events: Events) -> Events:
+    """Its last counts are those of its output alone, as before 2025: the others came with `message_start`."""
+    changed = read_events(events)
+    for data in changed:
+        if data["type"] == "message_delta":
+            data["usage"] = {name: count for name, count in data["usage"].items() if name.startswith("output_tokens")}
+    return framed(changed)
+
+
 def _begun_with_text(events: Events) -> Events:
     """Each block of text begins with the first of its pieces."""
     changed: list[dict[str, Any]] = []
@@ -135,6 +149,8 @@ VARIATIONS: Final = (
         goes_back=(_SEARCH, _FOUND),
         needs=frozenset({"reasoning", "provider_fields"}),  # nobody else can ask for one, or send its blocks back
     ),
+    Variation(words="the counts of its prompt in its first event alone", events=_closed_with_output, counts=True),
+    Variation(words="a thought without its text", whole=_thought_left_out, goes_back=(_FIRST,)),
     Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
     *STREAM_FORMS,

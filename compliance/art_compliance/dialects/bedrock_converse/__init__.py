@@ -55,6 +55,7 @@ BEDROCK_CONVERSE: Final = Dialect(
             "performanceConfig": {"latency": "optimized"},
             "additionalModelRequestFields": {"top_k": 40},
         },
+        reasoning_fields={"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}},
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",

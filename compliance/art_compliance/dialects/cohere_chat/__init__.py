@@ -49,6 +49,7 @@ COHERE_CHAT: Final = Dialect(
         read=Chat,
         rules=RULES,
         own_fields={"seed": 7, "k": 5, "priority": 1},
+        reasoning_fields={"thinking": {"type": "enabled"}},
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",

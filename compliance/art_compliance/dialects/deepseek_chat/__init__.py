@@ -28,6 +28,7 @@ DEEPSEEK_CHAT: Final = ChatForm(
     models=("deepseek-chat", "deepseek-reasoner"),
     other_models=("deepseek-v4-flash",),
     own_fields={"logprobs": False},
+    reasoning_fields={"thinking": {"type": "enabled"}},
     reasoning=reasoning,
     bad_ends=("length", "content_filter", "insufficient_system_resource"),
     variations=(PROBABILITIES,),

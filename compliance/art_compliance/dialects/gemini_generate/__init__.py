@@ -61,6 +61,7 @@ GEMINI_GENERATE: Final = Dialect(
         read=Contents,
         rules=RULES,
         own_fields={"generationConfig": {"seed": 7}, "safetySettings": [_UNBLOCKED]},
+        reasoning_fields={"generationConfig": {"thinkingConfig": {"includeThoughts": True}}},
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/contents",

@@ -38,6 +38,7 @@ GROQ_CHAT: Final = ChatForm(
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905"),
     own_fields={"seed": 7, "service_tier": "flex", "include_reasoning": False},
+    reasoning_fields={"include_reasoning": True},
     reasoning=reasoning,
     style=ChatStyle(  # recorded in 2026
         texts=("reasoning", "content"),

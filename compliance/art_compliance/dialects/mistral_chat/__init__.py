@@ -28,6 +28,7 @@ MISTRAL_CHAT: Final = ChatForm(
     models=("mistral-large-latest",),
     other_models=("codestral-2508", "magistral-medium-2509", "ministral-3b-2410"),
     own_fields={"random_seed": 7, "safe_prompt": True},
+    reasoning_fields={"reasoning_effort": "high"},
     describe_model=describe_model,
     bad_ends=("length", "model_length", "error"),
     has_choices=True,

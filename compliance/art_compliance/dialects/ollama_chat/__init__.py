@@ -55,6 +55,7 @@ OLLAMA_CHAT: Final = Dialect(
         read=Chat,
         rules=RULES,
         own_fields={"options": {"seed": 7}, "keep_alive": "10m"},
+        reasoning_fields={"think": True},
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",

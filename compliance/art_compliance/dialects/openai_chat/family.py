@@ -102,7 +102,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     other_models: tuple[str, ...] = ()
     """As in `Models`."""
     own_fields: Mapping[str, Any] = {}
-    """As in `Requests`."""
+    reasoning_fields: Mapping[str, Any] = {}
+    """As in `Requests`, like `own_fields`."""
     describe_model: Callable[[str], dict[str, Any]] = describe_model
     """As in `Models`."""
     reasoning: Callable[[dict[str, Any], str], Reasoning | None] = no_reasoning
@@ -155,6 +156,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             read=Chat,
             rules=self.rules,
             own_fields=self.own_fields,
+            reasoning_fields=self.reasoning_fields,
             generation=GENERATION,
             not_json=NOT_JSON,
             history="/messages",

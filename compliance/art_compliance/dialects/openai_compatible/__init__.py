@@ -36,6 +36,7 @@ FORM: Final = ChatForm(
     models=("written",),
     other_models=("meta-llama/Llama-3.3-70B-Instruct", "o3-mini", "deepseek-r1:8b", "gpt-5-2025-08-07"),
     own_fields={"seed": 7, "min_p": 0.05, "chat_template_kwargs": {"enable_thinking": False}},
+    reasoning_fields={"reasoning_effort": "low"},
     reasoning=reasoning,
     variations=VARIATIONS,
     failures=(BESIDE_CHOICES, IN_CHOICE, ERROR_THEN_DONE, ERROR_AS_TEXT, ERROR_EVENT),

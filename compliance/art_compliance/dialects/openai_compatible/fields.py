@@ -11,6 +11,7 @@ from art_compliance.dialects.openai_chat.entries import Entry, with_entries
 from art_compliance.dialects.openai_chat.shared_forms import IN_PARTS, JUDGED_FIRST
 from art_compliance.dialects.openai_chat.variations import Chunk, regrouped
 from art_compliance.dialects.variations import Events, Variation
+from art_sdk.json_data import is_object
 
 _UNUSED: Final = ("refusal", "function_call", "tool_calls", "audio", "reasoning_content", "annotations")
 
@@ -36,7 +37,14 @@ def _nulls(body: dict[str, Any]) -> dict[str, Any]:
     choices = [
         {"logprobs": None, **choice, "message": _filled(choice["message"], _NULLS)} for choice in body["choices"]
     ]
-    return {"system_fingerprint": None, **body, "choices": choices}
+    usage = {name: _null_if_zero(count) for name, count in body["usage"].items()}
+    details = {"prompt_tokens_details": None, "completion_tokens_details": None}
+    return {"system_fingerprint": None, **body, "choices": choices, "usage": {**details, **usage}}
+
+
+def _null_if_zero(count: Any) -> Any:
+    """As vLLM writes the details of its usage: https://github.com/OpenHands/OpenHands/issues/7679."""
+    return None if is_object(count) and not any(count.values()) else count
 
 
 def _streamed_nulls(chunk: Chunk) -> Chunk:

@@ -1,0 +1,117 @@
+"""Response: how long the caller is to wait after an error, in each form in which a provider says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.limits import (
+    DATE_LENIENCE,
+    RETRY_AFTER_DATE,
+    RETRY_AFTER_LONG,
+    RETRY_AFTER_MS,
+    RETRY_AFTER_PAST,
+    RETRY_AFTER_READ,
+)
+from art_compliance.checks.replies import error_of, wrong_failure
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.provider import Response
+from art_compliance.quoting import show
+from art_compliance.subject.observations import Reply
+
+
+@check(
+    "response.retry-after-is-read",
+    clause="retry_after has the seconds of retry-after-ms or Retry-After, whichever can be read, even if it is a date.",
+    finding_class="contract",
+    requires=("dialect", "call"),
+    once=True,
+)
+def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
+    """RFC 9110 allows both forms; OpenAI's and Anthropic's clients read milliseconds first, and seconds if they cannot.
+
+    A header that cannot be read must not hide the other one: https://github.com/openclaw/openclaw/pull/111353.
+    """
+    with _in_zone(trial, _FAR_ZONE):
+        for name, write, seconds in _DELAYS:
+            yield from _misread_delay(trial, seconds, (name, write(seconds)))
+    yield from _misread_delay(
+        trial, RETRY_AFTER_READ, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{RETRY_AFTER_READ:g}")
+    )
+    for status in _WITH_DELAYS:
+        yield from _misread_delay(trial, RETRY_AFTER_READ, ("retry-after", f"{RETRY_AFTER_READ:g}"), status=status)
+    for status in (429, *_WITH_DELAYS):
+        yield from _made_up_delay(trial, status=status)
+    for value, allowed in _ODD_DELAYS.items():
+        for name in ("retry-after", "retry-after-ms"):
+            yield from _made_up_delay(trial, (name, value), allowed=allowed)
+
+
+def _made_up_delay(
+    trial: Trial, *headers: tuple[str, str], status: int = 429, allowed: Any = None
+) -> Iterator[Problem]:
+    """That a delay is read where none is given that can be waited for."""
+    reply = _asked_to_wait(trial, *headers, status=status)
+    faults = list(wrong_failure(trial, reply))
+    if not faults and (found := error_of(reply).get("retry_after")) not in (None, allowed):
+        faults.append(Problem(f"retry_after is {show(found)}; nothing says how long to wait"))
+    given = "".join(f" and {name}: {value}" for name, value in headers)
+    yield from (fault.after(f"with status {status}{given}: ") for fault in faults)
+
+
+def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str], status: int = 429) -> Iterator[Problem]:
+    """That these headers are not read as so many seconds."""
+    reply = _asked_to_wait(trial, *headers, status=status)
+    found = error_of(reply).get("retry_after")
+    spent = DATE_LENIENCE if any("GMT" in value for _, value in headers) else _ROUNDED
+    if not (isinstance(found, int | float) and max(seconds - spent, 0) <= found <= max(seconds, 0) + _ROUNDED):
+        given = " and ".join(f"{name}: {value}" for name, value in headers)
+        what = f"{given}, retry_after" if status == 429 else f"status {status} and {given}, retry_after"
+        yield Problem(f"with {what} is {show(found)}; expected {max(seconds, 0):g}")
+
+
+def _asked_to_wait(trial: Trial, *headers: tuple[str, str], status: int = 429) -> Reply:
+    body = trial.dialect.answers.write_error(status, f"written error {status}")
+    return trial.call_with(Response(status, body, headers=headers))
+
+
+@contextmanager
+def _in_zone(trial: Trial, zone: str) -> Generator[None]:
+    """Has the adapter's process in this time zone."""
+    before = trial.subject.attempt("set_time_zone", name=zone)
+    try:
+        yield
+    finally:
+        trial.subject.attempt("set_time_zone", name=before if isinstance(before, str) else None)
+
+
+def _as_date(seconds: float) -> str:
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
+
+
+_DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
+    ("retry-after", lambda seconds: f"{seconds:g}", RETRY_AFTER_READ),
+    ("retry-after", lambda seconds: f"{seconds:.0f}", RETRY_AFTER_LONG),
+    ("retry-after", _as_date, RETRY_AFTER_DATE),
+    ("retry-after", _as_date, RETRY_AFTER_PAST),
+    ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", RETRY_AFTER_MS),
+)
+"""A header, how it writes seconds, and the seconds: a date that has passed means not to wait."""
+
+_FAR_ZONE: Final = "XXX-05:30"
+"""A time zone five and a half hours before UTC, as POSIX writes it: a date in a header is never of the local zone."""
+
+_UNREADABLE: Final = "soon"
+
+_ROUNDED: Final = 0.001
+
+_WITH_DELAYS: Final = (503, 529)
+"""Statuses, besides 429, that come with a delay: RFC 9110, 10.2.3, and Anthropic's for an overloaded server."""
+
+_ODD_DELAYS: Final[Mapping[str, float | None]] = {_UNREADABLE: None, "": None, "-5": 0, "inf": None, "nan": None}
+"""Delays that nobody can wait for, each with what it may be read as besides nothing."""

@@ -59,7 +59,9 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
             if variation.may_fail and isinstance(reply, Answered) and reply.error is not None:
                 continue
             found = [*differing(trial, reply, _as_given(answer, variation))] or [
-                *_uncounted(reply, trial.once(_COUNTED[kind]) | (_counts_of(read) if variation.counts else set()))
+                *_uncounted(
+                    reply, trial.once(_COUNTED[kind]) | (_counts_of(read) if variation.counts else frozenset[str]())
+                )
             ]
             faults = [one for one in found if one.message not in known]
             if isinstance(reply, Answered) and not found:

@@ -147,7 +147,11 @@ def _unthrottled(events: Events) -> Events:
 def cuts_long_errors(adapter: Any) -> None:
     """Of an error, the first 4,096 bytes are read: a longer one is no JSON any more."""
     own = adapter.read_error
-    adapter.read_error = lambda head, body: own(head, body[:4096])
+
+    def read_error(head: Any, body: bytes) -> Any:
+        return own(head, body[:4096])
+
+    adapter.read_error = read_error
 
 
 @miniature("response.error-answer-is-an-error", around=("cohere", "openai"))

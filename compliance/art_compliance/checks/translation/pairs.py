@@ -52,8 +52,8 @@ def _with_reasoning(trial: Trial) -> Iterator[Call]:
     """Each option beside the fields that switch the provider's reasoning on; many adapters refuse some of these."""
     fields = trial.dialect.requests.reasoning_fields
     if fields and "provider_fields" in trial.subject.capabilities:
-        for used, *call in calls_beside(trial, {"provider": {trial.dialect.name: fields}}):
-            yield f"reasoning, {used}", *call
+        for used, prompt, options in calls_beside(trial, {"provider": {trial.dialect.name: fields}}):
+            yield f"reasoning, {used}", prompt, options
 
 
 def calls_beside(trial: Trial, options: dict[str, Any]) -> Iterator[Call]:

@@ -30,7 +30,7 @@ REFERENCE = f"{TESTS}/test_reference_adapters.py::test_a_reference_adapter_is_ce
 SERVER = f"{TESTS}/test_services_certified.py::test_an_adapter_to_a_server_fails_no_check"
 _WITH_MOST = frozenset({"openai", "anthropic", "gemini"})
 """Adapters with too many miniatures to try for each change of their dialects."""
-_MOST = 4
+_MOST = 12
 """Of the test files that name a check, those that name it most test it; others name it by the way."""
 
 

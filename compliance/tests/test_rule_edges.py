@@ -159,6 +159,8 @@ THINKING: list[tuple[dict[str, Any], list[Any], BrokenRules]] = [
     ({"thinking": ON}, [user(), said([HIDDEN, USE]), user([RESULT])], []),
     ({"thinking": ON}, [user(), said([USE]), user([RESULT]), said(), user()], []),
     ({"thinking": ON}, [user(), said([TEXT]), user()], []),
+    ({"thinking": ON}, [user(), said([TEXT])], [("thinking-no-prefill", "/messages/1")]),
+    ({"thinking": ON}, [user(), said([THOUGHT, TEXT])], []),
     (
         {"thinking": ON},
         [user(), said([THOUGHT, TEXT]), user(), said([USE]), user([RESULT])],
@@ -266,6 +268,9 @@ OPTIONS: list[tuple[str, dict[str, Any], BrokenRules]] = [
     ("anthropic-messages", {"model": NEW, "top_p": 0.98}, [("temperature-deprecated", "/top_p")]),
     ("anthropic-messages", {"model": NEW, "top_k": 5}, [("temperature-deprecated", "/top_k")]),
     ("anthropic-messages", {"model": OLD, "top_k": 5}, []),
+    ("groq-chat", {"n": 1}, []),
+    ("groq-chat", {"n": 0}, [("one-choice", "/n")]),
+    ("groq-chat", {"n": 2}, [("one-choice", "/n")]),
     ("gemini-generate", {"stopSequences": list("abcde")}, []),
     ("gemini-generate", {"stopSequences": list("abcdef")}, [("stop-max5", "/generationConfig/stopSequences")]),
 ]
@@ -277,6 +282,7 @@ def test_broken_rules_of_options_are_found(dialect: str, options: dict[str, Any]
         "openai-chat": {"messages": [user()], **options},
         "anthropic-messages": {"max_tokens": 9, "messages": [user()], **options},
         "gemini-generate": {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": options},
+        "groq-chat": {"model": "llama-3.3-70b-versatile", "messages": [user()], **options},
     }
     assert found(dialect, bodies[dialect]) == broken
 

@@ -168,7 +168,7 @@ OF_THIS_RUN: Final = re.compile(
 def said_of(found: Caught) -> dict[str, list[str]]:
     """What each check says: of those that wait, or open many connections, one sentence without its numbers.
 
-    What fails first among many calls at once, or among many prompts, is another one each time.
+    What fails first among many calls at once, among many prompts, or by the time it takes, is another one each time.
     """
     return {
         f"{check} on {result.scenario}": _said(result.findings, measures=check.startswith(MEASURING))
@@ -178,7 +178,7 @@ def said_of(found: Caught) -> dict[str, list[str]]:
 
 
 MEASURING: Final = ("faults.end", "load.closed", "load.every-loop", "load.memory", "load.slow")
-OTHERS_EACH_TIME: Final = ("load.calls", "properties.")
+OTHERS_EACH_TIME: Final = ("load.calls", "load.late-chunks", "properties.")
 
 
 def _said(findings: Iterable[Finding], *, measures: bool) -> list[str]:

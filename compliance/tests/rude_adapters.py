@@ -181,6 +181,19 @@ class LeavesAtImport(OpenAIAdapter):
         LeavesAtImport.has_started = True
 
 
+class LeavesADaemon(OpenAIAdapter):
+    """Starts a process in a session of its own, and ends the one between them, as daemons do."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        if (child := os.fork()) == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(60)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
 class LeavesAThread(OpenAIAdapter):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)

@@ -25,7 +25,7 @@ from art_compliance.findings import HarnessError, NotMade, not_made
 from art_compliance.quoting import shorten
 from art_compliance.subject.deadlines import Stopped, TimedOut
 from art_compliance.subject.facts import Facts
-from art_compliance.subject.host.counting import count_in_session, lives_in_session
+from art_compliance.subject.host.counting import count_in_session, lives_in_session, runs, strays_of
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, unpack
@@ -272,23 +272,27 @@ class _Process:
         """As `end`, for a process that was asked to end within these seconds: what it left behind."""
         left: list[str] = []
         if self.is_alive:
+            strays = strays_of(self._process.pid)
             self._socket.close()
             try:
                 self._process.wait(seconds)
             except subprocess.TimeoutExpired:
                 left.append("its process does not end after the adapter was closed")
             else:
-                left += ["processes that it started are still there"] if self._lingers() else []
+                left += ["processes that it started are still there"] if self._lingers(strays) else []
         self.end()
         return left
 
-    def _lingers(self) -> bool:
-        """Whether anything of the process's group is there when its time is up."""
+    def _lingers(self, strays: list[int]) -> bool:
+        """Whether anything of the process's group, or one of these, is there when its time is up. Ends the latter."""
         ends = time.monotonic() + _LINGER
-        while is_there := self._signal_group(0) and lives_in_session(self._process.pid):
+        while is_there := any(map(runs, strays)) or (self._signal_group(0) and lives_in_session(self._process.pid)):
             if time.monotonic() > ends:
                 break
             time.sleep(0.02)
+        for one in filter(runs, strays):
+            with suppress(OSError):
+                os.kill(one, signal.SIGKILL)
         return is_there
 
     def _signal_group(self, number: int) -> bool:

@@ -23,6 +23,7 @@ from art_compliance.findings import HarnessError, NotMade
 from art_compliance.subject.access import Access
 from art_compliance.subject.deadlines import run_here
 from art_compliance.subject.formats import Format
+from art_compliance.subject.host.counting import adopt_orphans
 from art_compliance.subject.host.host import Host, make_host
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
@@ -131,6 +132,7 @@ def main() -> None:
     Thread(target=end_without, args=(int(sys.argv[1]), _ALONE), daemon=True).start()
     connected = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(connected.fileno(), False)  # noqa: FBT003 - it takes no keyword
+    adopt_orphans()  # so that they are counted among what stays behind
     gc.freeze()  # modules live as long as the process: nobody need look at them again and again
     serve(Channel(connected))
 

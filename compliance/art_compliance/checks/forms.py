@@ -58,11 +58,8 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
             reply = call_as(trial, kind, _varying(variation, answer))
             if variation.may_fail and isinstance(reply, Answered) and reply.error is not None:
                 continue
-            found = [*differing(trial, reply, _as_given(answer, variation))] or [
-                *_uncounted(
-                    reply, trial.once(_COUNTED[kind]) | (_counts_of(read) if variation.counts else frozenset[str]())
-                )
-            ]
+            counted = _counts_of(read) if variation.counts else trial.once(_COUNTED[kind])
+            found = [*differing(trial, reply, _as_given(answer, variation))] or [*_uncounted(reply, counted)]
             faults = [one for one in found if one.message not in known]
             if isinstance(reply, Answered) and not found:
                 faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]

@@ -50,7 +50,7 @@ def late_chunks_cost_no_more(trial: Trial) -> Iterator[Problem]:
         if late > GROWN_BY * early and late - early > GROWN_MORE_THAN:
             end = f"with {PIECES_IN_DRIPS * DRIPS_OF_A_PIECE} small chunks at its end"
             took = f"takes {late * 1000:.0f} ms of processor time {end}, {early * 1000:.0f} ms with them at its start"
-            yield Problem(f"{way}: an answer of {LONG_ANSWER / 1e6:g} MB {took}; read each byte once")
+            yield Problem(f"{way}: an answer of {LONG_ANSWER / 1e6:g} MB {took}; the work for a chunk must not grow")
             return
         usual = min(usual, early)
 

@@ -124,18 +124,20 @@ def _page_after_an_answer(trial: Trial) -> Iterator[Problem]:
 
 def _cut_short(trial: Trial) -> Iterator[Problem]:
     """What is wrong with the reply to an error in many words, such as one that quotes the request."""
-    short, long = (
-        trial.call_with(Response(400, body, headers=trial.dialect.answers.error_headers(400, words)))
-        for words in (begun(400), begun(400) + ", which a schema of 20,000 characters explains" * 400)
-        if (body := trial.dialect.answers.write_error(400, words))
-    )
-    usual, found = error_of(short), error_of(long)
+    usual = _refused_with(trial, begun(400))
+    found = _refused_with(trial, begun(400) + ", which a schema of 20,000 characters explains" * 400)
+    faults = list(missing_words(found, begun(400)))
     for name in ("status", "provider_code", "is_retryable"):
         if found.get(name) != usual.get(name):
             text = f"{name} is {show(found.get(name))}; of the same error in few words, {show(usual.get(name))}"
-            yield Problem(f"answered 400 with a message of some 20 kB: {text}")
-    yield from (
-        fault.after("answered 400 with a message of some 20 kB: ") for fault in missing_words(found, begun(400))
+            faults.append(Problem(text))
+    yield from (fault.after("answered 400 with a message of some 20 kB: ") for fault in faults)
+
+
+def _refused_with(trial: Trial, words: str) -> dict[str, Any]:
+    answers = trial.dialect.answers
+    return error_of(
+        trial.call_with(Response(400, answers.write_error(400, words), headers=answers.error_headers(400, words)))
     )
 
 

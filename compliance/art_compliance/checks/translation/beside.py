@@ -69,7 +69,7 @@ def _difference(trial: Trial, whole: Decoded, streamed: Decoded) -> str:
 
 @check(
     "translation.only-the-providers-own-is-sent",
-    clause="The caller's own books, and fields for another provider, are not sent, whatever comes beside them.",
+    clause="The caller's own records, and fields for another provider, are not sent, whatever comes beside them.",
     requires=("dialect", "sent"),
     finding_class="contract",
     once=True,
@@ -87,34 +87,34 @@ def only_the_providers_own_is_sent(trial: Trial) -> Iterator[Problem]:
 
 
 def _calls(trial: Trial) -> Iterator[Call]:
-    """Calls with books, and, beside some fields of the provider's own, or empty ones, with those of another one."""
+    """Calls with records, and, beside some fields of the provider's own, or empty ones, with those of another one."""
     if "provider_fields" not in trial.subject.capabilities:
-        yield from calls_beside(trial, _BOOKS)
+        yield from calls_beside(trial, _RECORDS)
         return
     other = next(name for name in DIALECTS if name != trial.dialect.name)
     foreign = {other: {_FIELD: True}, "another-one": {_FIELD: True}}
     own = trial.dialect.requests.own_fields
-    yield from calls_beside(trial, {**_BOOKS, "provider": {**foreign, trial.dialect.name: own}})
+    yield from calls_beside(trial, {**_RECORDS, "provider": {**foreign, trial.dialect.name: own}})
     empty = {name: type(value)() for name, value in own.items() if is_object(value) or is_array(value)}
-    options = {**_BOOKS, "provider": {**foreign, trial.dialect.name: empty}}
+    options = {**_RECORDS, "provider": {**foreign, trial.dialect.name: empty}}
     yield "empty fields of the provider's own", [{"role": "user", "content": "hello"}], options
 
 
 def _foreign(sent: Sent) -> Iterator[tuple[str, str]]:
     """What of that is in the request: where, and what it is."""
-    books: Mapping[Any, str] = {value: name for name, value in _BOOKS.items()}
+    names: Mapping[str, str] = {value: name for name, value in _RECORDS.items()}
     for pointer, leaf in leaves(sent.payload):
         if pointer.endswith(f"/{_FIELD}"):
             yield pointer, "a field for another provider"
-        elif isinstance(leaf, str) and (name := next((books[book] for book in books if book in leaf), "")):
+        elif isinstance(leaf, str) and (name := next((names[one] for one in names if one in leaf), "")):
             yield pointer, f"the caller's {name}"
 
 
 _FIELD: Final = "field_of_another_provider"
-_BOOKS: Final[dict[str, Any]] = {
-    "thread_id": "thread of the books",
-    "user_id": "user of the books",
-    "session_id": "session of the books",
-    "trace_id": "trace of the books",
-    "call_context": "context of the books",
+_RECORDS: Final[dict[str, str]] = {
+    "thread_id": "thread of the records",
+    "user_id": "user of the records",
+    "session_id": "session of the records",
+    "trace_id": "trace of the records",
+    "call_context": "context of the records",
 }

@@ -131,6 +131,12 @@ MEMORY_ROUNDS: Final = 15
 BYTES_A_CALL: Final = 300
 """bytes that may stay of a call; an adapter that keeps the events of its calls leaves some thousands"""
 
+LOOPS_PER_MEASURE: Final = 5
+"""calls in a row, each in an event loop of its own, of which the memory is measured"""
+
+BYTES_A_LOOP: Final = 3000
+"""bytes that may stay of an event loop that ended; a client that is kept for it has some thousands"""
+
 ADAPTERS_BEFORE_MEMORY: Final = 2
 """adapters made, called and closed before the memory that they leave is measured"""
 

@@ -138,6 +138,19 @@ def is_kept_to_be_closed_at_the_end(adapter: Any) -> None:
 _TO_BE_CLOSED: Final[list[Any]] = []
 
 
+@miniature("load.memory-stays-flat", around=("cohere", "anthropic"))
+def keeps_a_place_for_each_loop(adapter: Any) -> None:
+    """Each event loop has a buffer of its own, which stays when the loop has ended."""
+    buffers: dict[Any, bytearray] = {}
+
+    async def with_buffer(given: Any) -> Any:
+        buffers.setdefault(asyncio.get_running_loop(), bytearray(8000))
+        async for event in given:
+            yield event
+
+    retell(adapter, with_buffer)
+
+
 @miniature("faults.print-nothing", around=("openai", "gemini"))
 def warns_of_whole_answers_with_tools(adapter: Any) -> None:
     """`complete` warns at each call with tools."""

@@ -14,9 +14,11 @@ from art_compliance.checks.limits import (
     ADAPTERS_BEFORE_MEMORY,
     ADAPTERS_PER_MEASURE,
     BYTES_A_CALL,
+    BYTES_A_LOOP,
     BYTES_AN_ADAPTER,
     CALLS_BEFORE_MEMORY,
     CALLS_PER_MEASURE,
+    LOOPS_PER_MEASURE,
     MEMORY_ROUNDS,
 )
 from art_compliance.checks.load.concurrency import echo
@@ -41,10 +43,14 @@ def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
     with _measuring(trial):
         _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
         by_call = _left_by_calls(trial, numbers)
+        by_loop = _left_by_loops(trial, numbers)
         by_adapter = _left_by_adapters(trial, numbers)
     if by_call / CALLS_PER_MEASURE > BYTES_A_CALL:
         left = f"{by_call / CALLS_PER_MEASURE:,.0f} bytes"
         yield Problem(f"each call leaves {left} behind, measured over {CALLS_PER_MEASURE} calls in a row")
+    if by_loop / LOOPS_PER_MEASURE > BYTES_A_LOOP:
+        left = f"{by_loop / LOOPS_PER_MEASURE:,.0f} bytes"
+        yield Problem(f"each call in an event loop that ends with it leaves {left} behind")
     if by_adapter / ADAPTERS_PER_MEASURE > BYTES_AN_ADAPTER:
         left = f"{by_adapter / ADAPTERS_PER_MEASURE:,.0f} bytes"
         yield Problem(f"each adapter that was made, called, closed and dropped leaves {left} behind")
@@ -95,14 +101,27 @@ def _third(grown: Sequence[int]) -> int:
     return sorted(grown[-_WINDOW:])[2]
 
 
-def _left_by_calls(trial: Trial, numbers: Iterator[int]) -> float:
-    """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing.
+def _left_by_calls(trial: Trial, numbers: Iterator[int]) -> int:
+    """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing."""
+    return _least(trial, lambda: _call_many(trial, numbers, CALLS_PER_MEASURE), BYTES_A_CALL * CALLS_PER_MEASURE)
 
-    Two rounds leave no more: one is low by chance where something else is freed.
-    """
-    enough, grown = BYTES_A_CALL * CALLS_PER_MEASURE, list[int]()
+
+def _left_by_loops(trial: Trial, numbers: Iterator[int]) -> int:
+    """What a web application keeps that answers each request in a loop of its own."""
+
+    def call() -> None:
+        calls = [(*ask_number(trial, number), "call") for number in islice(numbers, LOOPS_PER_MEASURE)]
+        with trial.subject.answering(_echo_at_once):
+            trial.subject.attempt("call_in_new_loops", calls=calls)
+
+    return _least(trial, call, BYTES_A_LOOP * LOOPS_PER_MEASURE)
+
+
+def _least(trial: Trial, use: Callable[[], None], enough: int) -> int:
+    """What is left by each of the rounds. Two of them leave no more: one is low by chance where something is freed."""
+    grown: list[int] = []
     while len(grown) < 2 or (_second(grown) > enough and len(grown) < MEMORY_ROUNDS):
-        grown.append(_left_by(trial, lambda: _call_many(trial, numbers, CALLS_PER_MEASURE)))
+        grown.append(_left_by(trial, use))
     return _second(grown)
 
 

@@ -67,6 +67,11 @@ class Siblings:
             run_bounded(lambda: close_in_own_loop(adapter))
         return replies
 
+    def call_in_new_loops(self, calls: Sequence[AskingBy]) -> None:
+        """Makes calls of this adapter, one after the other, each in an event loop that ends with it."""
+        for call in calls:
+            reply_of(start_bounded(partial(read_in_own_loop, self.adapter, *call)))
+
     def open_another(self, key: str, path: str) -> None:
         """Makes a second adapter, with another key and a base URL with this path.
 

@@ -7,9 +7,18 @@ from typing import Any
 
 import pytest
 
+from art_compliance.checks.limits import DRIPS_OF_A_PIECE, LONG_ANSWER, PIECES_IN_DRIPS
 from art_compliance.checks.load import growth
 from art_compliance.checks.load.growth import late_chunks_cost_no_more
-from art_sdk import BedrockConverseAdapter, GeminiAdapter, OpenAIAdapter, OpenAIResponsesAdapter
+from art_compliance.miniatures.base import change_events
+from art_sdk import (
+    AnthropicAdapter,
+    BedrockConverseAdapter,
+    GeminiAdapter,
+    OllamaChatAdapter,
+    OpenAIAdapter,
+    OpenAIResponsesAdapter,
+)
 from trials import answer_events, messages_of, reason_of, scripted, spoiled, translator
 
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
@@ -99,6 +108,34 @@ def test_a_method_is_named_that_does_more_with_late_chunks(method: str):
 
     [message] = messages_of(CHECK, spoiled(spoil))
     assert message.startswith(f"{method}, a text, streamed: an answer of 1 MB takes ")
+
+
+@pytest.mark.parametrize("make", [AnthropicAdapter, BedrockConverseAdapter, OllamaChatAdapter, OpenAIAdapter])
+def test_the_answers_differ_only_in_where_their_small_pieces_are(make: Any):
+    answers: list[list[int]] = []
+
+    def note(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        answers.append([len(event["text"]) for event in events if event["type"] == "TOKEN"])
+        return events
+
+    assert messages_of(CHECK, spoiled(lambda adapter: change_events(adapter, note), make)) == []
+    late, early = ([*map(small, sizes)] for sizes in answers[:2])
+    assert {sum(sizes) for sizes in answers} == {LONG_ANSWER}
+    assert late.count(True) == early.count(True) == PIECES_IN_DRIPS * DRIPS_OF_A_PIECE
+    assert early.index(True) < 2
+    assert late[::-1].index(True) < 3
+    assert len(late) == len(early)
+
+
+def small(size: int) -> bool:
+    return 700 < size < 800
+
+
+def test_a_call_that_fails_costs_nothing():
+    def failing(_: Any) -> Any:
+        raise RuntimeError("no")
+
+    assert messages_of(CHECK, spoiled(lambda adapter: setattr(adapter, "stream_frames", failing))) == []
 
 
 def test_an_adapter_without_a_call_reads_nothing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -215,6 +216,41 @@ def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: in
     assert_each_has(found, ["bytes behind, measured over 20 calls"] if is_found else [])
     assert all(600 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 900 for one in found)
     assert keeps.calls == calls
+
+
+@pytest.mark.parametrize(("size", "is_found"), [(0, False), (500, False), (5000, True)])
+def test_memory_is_flat_where_an_adapter_leaves_next_to_nothing(size: int, is_found: bool):  # noqa: FBT001
+    made: list[bytearray] = []
+
+    class Leaves(OpenAIAdapter):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            made.append(bytearray(size))
+
+    found = messages_of(FLAT, Leaves)
+    assert_each_has(found, ["each adapter that was made, called, closed and dropped leaves "] if is_found else [])
+    assert all(5000 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 7000 for one in found)
+    rounds = len(made) // 4
+    assert rounds >= (40 if is_found else 6)
+
+
+def test_what_is_kept_for_each_event_loop_is_found():
+    kept: dict[Any, bytearray] = {}
+
+    def spoil(adapter: Any) -> None:
+        own = adapter.call
+
+        async def call(prompt: Any, options: Any) -> Any:
+            kept.setdefault(asyncio.get_running_loop(), bytearray(8000))
+            async for event in own(prompt, options):
+                yield event
+
+        adapter.call = call
+
+    [message] = messages_of(FLAT, spoiled(spoil))
+    assert message.startswith("each call in an event loop that ends with it leaves ")
+    rounds = len(kept) // 5
+    assert rounds == 15
 
 
 def test_python_counts_what_is_allocated_only_while_that_is_measured():

@@ -16,6 +16,7 @@ from art_sdk import (
     BedrockConverseAdapter,
     CohereChatAdapter,
     GeminiAdapter,
+    InvalidConfig,
     OllamaChatAdapter,
     OpenAIAdapter,
     OpenAIResponsesAdapter,
@@ -146,6 +147,15 @@ class GivesDicts(OnlyCalls):
             yield msgspec.to_builtins(event) if isinstance(event, TokenEvent) else event
 
 
+class RefusesTimeouts(OnlyCalls):
+    """Its transport has no time limits, and it says so."""
+
+    def call(self, prompt: Any, options: Any) -> Any:
+        if options.get("timeouts"):
+            raise InvalidConfig("timeouts are not supported; leave them out")
+        return super().call(prompt, options)
+
+
 class PassesEverythingOn:
     """A proxy: what it has is its adapter's."""
 
@@ -168,6 +178,7 @@ RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "tokens as dicts": GivesDicts,
         "call alone": OnlyCalls,
         "a proxy": PassesEverythingOn,
+        "no time limits": RefusesTimeouts,
         "blocks everywhere": sending(AnthropicAdapter, _with_blocks),
         "a mark of the cache": sending(AnthropicAdapter, _marked),
         "names in snake case": sending(GeminiAdapter, _in_snake_case),

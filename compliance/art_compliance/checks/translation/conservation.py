@@ -69,9 +69,12 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
 
 
 def _rejects_timeouts(trial: Trial) -> bool:
-    """Whether the prompt is sent without the option `timeouts`, which adapters may reject."""
+    """Whether the prompt is sent, or refused as any prompt may be, without `timeouts`, which adapters may reject."""
     options = trial.scenario.call_options()
-    return options.pop("timeouts", None) is not None and isinstance(trial.observe(trial.scenario.prompt, options), Sent)
+    if options.pop("timeouts", None) is None:
+        return False
+    seen = trial.observe(trial.scenario.prompt, options)
+    return isinstance(seen, Sent) or (isinstance(seen, Refused) and seen.code in _REFUSALS)
 
 
 def _class_of_outcome(trial: Trial, right: tuple[str, ...]) -> FindingClass:

@@ -218,6 +218,23 @@ def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: in
     assert keeps.calls == calls
 
 
+def test_one_call_in_four_is_refused_while_memory_is_measured():
+    statuses: list[int] = []
+
+    def spoil(adapter: Any) -> None:
+        own = adapter.read_response
+
+        def read_response(head: Any, body: bytes, info: Any) -> Any:
+            statuses.append(head.status)
+            return own(head, body, info)
+
+        adapter.read_response = read_response
+
+    assert messages_of(FLAT, spoiled(spoil)) == []
+    assert set(statuses) == {200, 400}
+    assert statuses[: 24 + 40].count(400) == (24 + 40) / 4
+
+
 @pytest.mark.parametrize(("size", "is_found"), [(0, False), (500, False), (5000, True)])
 def test_memory_is_flat_where_an_adapter_leaves_next_to_nothing(size: int, is_found: bool):  # noqa: FBT001
     made: list[bytearray] = []

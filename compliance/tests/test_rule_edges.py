@@ -268,6 +268,9 @@ OPTIONS: list[tuple[str, dict[str, Any], BrokenRules]] = [
     ("anthropic-messages", {"model": NEW, "top_p": 0.98}, [("temperature-deprecated", "/top_p")]),
     ("anthropic-messages", {"model": NEW, "top_k": 5}, [("temperature-deprecated", "/top_k")]),
     ("anthropic-messages", {"model": OLD, "top_k": 5}, []),
+    ("openai-responses", {"tool_choice": "required"}, [("tool-choice-needs-tools", "/tool_choice")]),
+    ("openai-responses", {"tool_choice": "required", "previous_response_id": "resp_1"}, []),
+    ("openai-responses", {"tool_choice": "required", "prompt": {"id": "pmpt_1"}}, []),
     ("groq-chat", {"n": 1}, []),
     ("groq-chat", {"n": 0}, [("one-choice", "/n")]),
     ("groq-chat", {"n": 2}, [("one-choice", "/n")]),
@@ -282,6 +285,7 @@ def test_broken_rules_of_options_are_found(dialect: str, options: dict[str, Any]
         "openai-chat": {"messages": [user()], **options},
         "anthropic-messages": {"max_tokens": 9, "messages": [user()], **options},
         "gemini-generate": {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": options},
+        "openai-responses": {"model": "gpt-4.1", "input": "a", **options},
         "groq-chat": {"model": "llama-3.3-70b-versatile", "messages": [user()], **options},
     }
     assert found(dialect, bodies[dialect]) == broken

@@ -31,7 +31,7 @@ def is_total(trial: Trial) -> Iterator[Problem]:
     if isinstance(seen, Crashed):
         yield Problem(str(seen))
     elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
-        if _rejects_timeouts(trial):
+        if _rejects_timeouts(trial, seen):
             raise NotApplicable("the adapter rejects the option timeouts")
         yield Problem(f"raised {seen.code} for a well-formed prompt: {seen.message}")
     elif isinstance(seen, Sent) and (found := find_unsendable(seen.payload)) and not found.is_too_deep:
@@ -52,7 +52,7 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     leave_to(trial, *CAUSES)
     seen = trial.observation
     right = trial.scenario.outcomes_for(trial.dialect.name)
-    if isinstance(seen, Refused) and _rejects_timeouts(trial):
+    if isinstance(seen, Refused) and _rejects_timeouts(trial, seen):
         raise NotApplicable("the adapter rejects the option timeouts")
     if isinstance(seen, Refused) and trial.subject.speaks is not None and seen.status is None:
         raise NotApplicable(f"its client cannot express this in {trial.subject.speaks}")
@@ -68,13 +68,14 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
         yield Problem(text, finding_class=_class_of_outcome(trial, right))
 
 
-def _rejects_timeouts(trial: Trial) -> bool:
-    """Whether the prompt is sent, or refused as any prompt may be, without `timeouts`, which adapters may reject."""
+def _rejects_timeouts(trial: Trial, refused: Refused) -> bool:
+    """Whether without `timeouts`, which adapters may reject, the prompt is sent, or refused for another reason."""
     options = trial.scenario.call_options()
     if options.pop("timeouts", None) is None:
         return False
     seen = trial.observe(trial.scenario.prompt, options)
-    return isinstance(seen, Sent) or (isinstance(seen, Refused) and seen.code in _REFUSALS)
+    is_for_another = isinstance(seen, Refused) and seen.code in _REFUSALS - {refused.code}
+    return isinstance(seen, Sent) or is_for_another
 
 
 def _class_of_outcome(trial: Trial, right: tuple[str, ...]) -> FindingClass:

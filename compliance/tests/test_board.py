@@ -25,8 +25,6 @@ from art_compliance.run.versions import versions_around
 from made_reports import EXAMPLE, failed, finding_of, good_report, hostile_report, large_report, report_of, result_of
 from read_pages import Read
 
-pytestmark = pytest.mark.unmeasured  # other tests run the same lines
-
 TEXT, RULE = "translation.user-text-survives", "wire.no-rule-is-broken"
 REFUSED = finding_of(RULE, finding_class="refused", message="the tool has no name", example=EXAMPLE)
 

@@ -37,7 +37,6 @@ def hang(send: Send) -> None:
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_results_come_in_the_order_of_the_tasks_from_several_processes():
     progress: list[tuple[str, Any]] = []
     names = ["slow", "b", "c"]
@@ -50,7 +49,6 @@ def test_results_come_in_the_order_of_the_tasks_from_several_processes():
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("task", "problem"),
     [(fail, "cannot work: partial"), (die, "bad: its process ended with exit code 7")],
@@ -62,7 +60,6 @@ def test_an_error_and_a_dead_process_end_the_run(task, problem):
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_whoever_stops_waiting_leaves_no_process():
     def interrupt(name: str, what: Any) -> None:
         raise KeyboardInterrupt(name, what)
@@ -82,7 +79,6 @@ def work_until_interrupted(send: Send) -> str:
 
 
 @pytest.mark.once
-@pytest.mark.unmeasured
 def test_what_is_done_when_somebody_interrupts_is_given():
     progress: list[str] = []
 

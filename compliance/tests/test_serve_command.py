@@ -19,8 +19,6 @@ from art_compliance.commands import app
 from art_compliance.provider.faults import FAULTS
 from art_compliance.provider.server import LoopbackServer
 
-pytestmark = pytest.mark.unmeasured  # other tests run the same lines
-
 HEADERS = {"x-api-key": "any", "anthropic-version": "2023-06-01"}
 GOOD = {"model": "claude-x", "max_tokens": 99, "messages": [{"role": "user", "content": "hi"}]}
 TOOL = {

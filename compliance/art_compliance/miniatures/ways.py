@@ -231,14 +231,14 @@ async def _all_of(events: Any) -> list[Any]:
 
 
 @miniature("load.late-chunks-cost-no-more", around=("anthropic", "mistral", "openai-responses"))
-def counts_all_words_again_with_each_token(adapter: Any) -> None:
-    """The text so far is joined, and its words counted, at each token."""
+def writes_all_again_with_each_token(adapter: Any) -> None:
+    """The text so far is joined, and written as JSON for a log, at each token."""
 
-    async def counting(given: Any) -> Any:
+    async def writing(given: Any) -> Any:
         said: list[str] = []
         async for event in given:
             said.append(getattr(event, "text", ""))
-            adapter.words_so_far = len("".join(said).split())
+            adapter.logged = json.dumps({"text": "".join(said)})
             yield event
 
-    retell(adapter, counting)
+    retell(adapter, writing)

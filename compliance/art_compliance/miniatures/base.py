@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory
-from art_sdk import BaseAdapter, parse_options, parse_prompt
+from art_compliance.subject.typed import takes_types
+from art_sdk import parse_options, parse_prompt
 
 Prompt = list[dict[str, Any]]
 Options = dict[str, Any]
@@ -101,12 +102,10 @@ def retranslate(adapter: Any, spoiled: Callable[[Translate, Prompt, Options], An
     """
     if not hasattr(adapter, "translate"):
         raise CannotSpoil("the adapter has no translate")
-    own = adapter.translate
+    own, is_typed = adapter.translate, takes_types(adapter)
 
     def on_data(prompt: Prompt, options: Options) -> Any:
-        if isinstance(adapter, BaseAdapter):
-            return own(parse_prompt(prompt), parse_options(options))
-        return own(prompt, options)
+        return own(parse_prompt(prompt), parse_options(options)) if is_typed else own(prompt, options)
 
     def translate(prompt: Any, options: Any) -> Any:
         return spoiled(on_data, as_data(prompt), as_data(options))

@@ -30,6 +30,7 @@ from art_compliance.provider.script import (
     Send,
     Start,
     Step,
+    delayed,
     in_one_write,
     stream_of,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "answer_as_written",
     "answering_with",
     "ask",
+    "delayed",
     "in_one_write",
     "stream_of",
 ]

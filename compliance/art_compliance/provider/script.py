@@ -84,5 +84,10 @@ def in_one_write(response: Response) -> Response:
     return replace(response, steps=tuple(step for is_sent, run in runs for step in (_joined(run) if is_sent else run)))
 
 
+def delayed(response: Response, seconds: float) -> Response:
+    """The same answer, whose first byte comes after a pause."""
+    return replace(response, steps=(Pause(seconds), *(response.steps or (Send(response.body),))))
+
+
 def _joined(steps: list[Step]) -> list[Step]:
     return [Send(b"".join(step.data for step in steps if isinstance(step, Send)))]

@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterator
 from itertools import count, pairwise
 
-from msgspec.structs import replace
-
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SHARED_PAUSE, SLOW_PAUSE
 from art_compliance.checks.load.concurrency import answer_to, echo
@@ -15,7 +13,7 @@ from art_compliance.checks.load.ways import Way, ask_number, in_every_way
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Pause, Response, Send
+from art_compliance.provider import Asked, Pause, Response, Send, delayed
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
@@ -86,8 +84,7 @@ def equal_calls_are_each_made(trial: Trial) -> Iterator[Problem]:
         numbers = count()
 
         def answer(asked: Asked, numbers: Iterator[int] = numbers) -> Response:
-            response = asked.answer(WrittenAnswer(content=answer_to(next(numbers))))
-            return replace(response, steps=(Pause(SHARED_PAUSE), *(response.steps or (Send(response.body),))))
+            return delayed(asked.answer(WrittenAnswer(content=answer_to(next(numbers)))), SHARED_PAUSE)
 
         prompt, options = ask_number(trial, 0)
         calls = [(prompt, options, method)] * CALLS_IN_LOOPS

@@ -14,7 +14,7 @@ from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_T
 from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Answerer, Asked, Drop, Pause, Request, Response, Send, answering_with
+from art_compliance.provider import Answerer, Asked, Drop, Request, Response, Send, answering_with, delayed
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -163,8 +163,7 @@ _REFUSED_AFTER: Final = 0.6 * RETRIED_LIMIT
 
 
 def _busy_late(asked: Asked) -> Response:
-    busy = _busy(asked)
-    return replace(busy, steps=(Pause(_REFUSED_AFTER), Send(busy.body)))
+    return delayed(_busy(asked), _REFUSED_AFTER)
 
 
 def _halfway(answer: WrittenAnswer, fail: Any) -> Answerer:
@@ -235,8 +234,7 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
 
 
 def _late(asked: Asked) -> Response:
-    response = asked.answer(_TEXT)
-    return replace(response, steps=(Pause(LATE_ANSWER), *(response.steps or (Send(response.body),))))
+    return delayed(asked.answer(_TEXT), LATE_ANSWER)
 
 
 _PROMPT: Final[list[dict[str, Any]]] = [{"role": "user", "content": "What is the time?"}]

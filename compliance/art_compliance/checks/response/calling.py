@@ -20,7 +20,7 @@ from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.translation.pairs import calls_together
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Answerer, Asked, Drop, Pause, Response, Send, answering_with
+from art_compliance.provider import Answerer, Asked, Drop, Response, Send, answering_with, delayed
 from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Crashed, Refused, Reply, raised
@@ -221,8 +221,7 @@ def _failure_of(found: Reply) -> tuple[Any, Any]:
 
 
 def _late(asked: Asked) -> Response:
-    response = asked.answer(PLAIN_ANSWER)
-    return replace(response, steps=(Pause(LATE_ANSWER), *(response.steps or (Send(response.body),))))
+    return delayed(asked.answer(PLAIN_ANSWER), LATE_ANSWER)
 
 
 def _refusing_in_full(asked: Asked) -> Response:

@@ -35,7 +35,7 @@ def streaming_changes_nothing_else(trial: Trial) -> Iterator[Problem]:
     if not isinstance(streamed, Sent):
         return  # other checks report that it cannot stream
     whole = trial.sent
-    if same_json(_besides_streams(whole.payload), _besides_streams(streamed.payload)):
+    if same_json(besides_streams(whole.payload), besides_streams(streamed.payload)):
         return
     try:
         other = trial.decode(streamed)
@@ -43,11 +43,11 @@ def streaming_changes_nothing_else(trial: Trial) -> Iterator[Problem]:
         yield Problem(f"the streamed request cannot be decoded: {error}", pointer=error.pointer)
         return
     if what := _difference(trial, trial.decoded, other):
-        pointer = first_difference(_besides_streams(whole.payload), _besides_streams(streamed.payload))
+        pointer = first_difference(besides_streams(whole.payload), besides_streams(streamed.payload))
         yield Problem(f"streamed, the request has {what}", pointer=pointer)
 
 
-def _besides_streams(payload: Any) -> Any:
+def besides_streams(payload: Any) -> Any:
     """Without the fields that speak of streams."""
     return {name: value for name, value in payload.items() if "stream" not in name} if is_object(payload) else payload
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import SHOWN_OF_A_MODEL
+from art_compliance.checks.translation.beside import besides_streams
 from art_compliance.checks.translation.conservation import CAUSES
 from art_compliance.checks.translation.losses import losses_of
 from art_compliance.checks.trial import Trial
@@ -62,7 +63,7 @@ def streams_lack_no_field(trial: Trial) -> Iterator[Problem]:
 
 def _fields(sent: Sent) -> set[str]:
     """The fields of a request that do not speak of streams."""
-    return {name for name in sent.payload if "stream" not in name} if is_object(sent.payload) else set()
+    return set(besides_streams(sent.payload)) if is_object(sent.payload) else set()
 
 
 _CHAT: Final[list[dict[str, Any]]] = [

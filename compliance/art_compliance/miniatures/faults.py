@@ -194,6 +194,19 @@ def follows_redirects(adapter: Any) -> None:
 
 
 @miniature("faults.end-in-time", around=("openai",))
+def limits_the_whole_of_asynchronous_calls_alone(adapter: Any) -> None:
+    """`call_sync` and `complete_sync` ignore the time limit `whole_call`."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        known = as_data(options)
+        limits: dict[str, Any] = known.get("timeouts") or {}
+        return own(prompt, {**known, "timeouts": {**limits, "whole_call": None}} if limits else options)
+
+    adapter.call_sync = call_sync
+
+
+@miniature("faults.end-in-time", around=("openai",))
 def limits_the_body_alone(adapter: Any) -> None:
     """The time until the head has come does not count."""
     own = adapter.call

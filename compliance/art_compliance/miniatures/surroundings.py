@@ -8,6 +8,7 @@ import logging
 import random
 import socket
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
@@ -15,6 +16,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from art_compliance.miniatures.base import miniature
+from art_compliance.subject.events import Answered
 
 
 def before_each_call(adapter: Any, act: Callable[[], object]) -> None:
@@ -102,6 +104,25 @@ def keeps_a_log_of_its_calls(adapter: Any) -> None:
             file.write("called")
 
     before_each_call(adapter, log)
+
+
+@miniature("load.slow-calls-do-not-block-others", around=("openai", "anthropic"))
+def sleeps_before_it_asks_again(adapter: Any) -> None:
+    """The event loop stands still while a call waits before it is retried."""
+    own, exchange = adapter.call, adapter._exchange  # noqa: SLF001 - a miniature spoils what it is made of
+    adapter._exchange = exchange._replace(retries=0)  # noqa: SLF001 - likewise
+
+    async def call(prompt: Any, options: Any) -> Any:
+        events = [event async for event in own(prompt, options)]
+        for _ in range(exchange.retries):
+            if Answered.of(events).error is None:
+                break
+            time.sleep(1)  # noqa: ASYNC251 - that is the fault
+            events = [event async for event in own(prompt, options)]
+        for event in events:
+            yield event
+
+    adapter.call = call
 
 
 @miniature("load.slow-calls-do-not-block-others")

@@ -368,6 +368,11 @@ class Subject:
         with self.answering(answerer):
             return self._use_for_each("call_together", calls=list(calls), seconds=seconds)
 
+    def call_together_with(self, calls: Iterable[AskingBy], answerer: Answerer, *, seconds: float) -> list[Reply]:
+        """As `call_together`, by the adapter that `opening_with` made."""
+        with self.answering(answerer):
+            return self._use_for_each("call_together_with", calls=list(calls), seconds=seconds)
+
     def _use_for_each(self, verb: str, *, calls: list[Any], **arguments: Any) -> list[Any]:
         try:
             observed: list[Any] = self.use(verb, calls=calls, **arguments)

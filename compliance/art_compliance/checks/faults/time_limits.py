@@ -17,17 +17,20 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
 from art_compliance.provider.faults import STEADY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Refused, Reply
+from art_compliance.subject.host.collecting import is_folded
+from art_compliance.subject.observations import Crashed, Refused, Reply
 
 
 class Waited(NamedTuple):
-    """A call that waits, and the one time limit that is short."""
+    """A call that waits, the one time limit that is short, and the method of the call."""
 
     case: Case
     limit: str
+    method: str = "call"
 
     def __str__(self) -> str:
-        return f"{self.case}, with the time limit {self.limit}"
+        by = "" if self.method == "call" else f" by {self.method}"
+        return f"{self.case}{by}, with the time limit {self.limit}"
 
 
 _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -40,6 +43,9 @@ _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "steady": ("first_byte", "between_bytes"),
 }
 """Which limits end a call with this fault. The steady answer takes longer than them in total, but none may end it."""
+
+_BY_EACH_METHOD: Final = (("hang-mid-body", "between_bytes"), ("trickle", "whole_call"))
+"""With which fault and limit the methods besides `call` are called, too; `first_byte` is another check's business."""
 
 
 class Waiting(NamedTuple):
@@ -54,7 +60,14 @@ def wait(trial: Trial) -> Waiting:
     known = cases(trial)
     steady = [Case(STEADY, streamed, "whole") for streamed in sorted({case.streamed for case in known})]
     waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
-    return _wait_for(trial, waited)
+    others = [
+        Waited(case, limit, method)
+        for method in trial.subject.other_methods
+        for case in known
+        for fault, limit in _BY_EACH_METHOD
+        if case.fault.id == fault
+    ]
+    return _wait_for(trial, [*waited, *others])
 
 
 def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
@@ -68,7 +81,7 @@ def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
 
     with Lateness() as late:
         replies = trial.subject.call_together(
-            [([{"role": "user", "content": name}], _limited(trial, one), "call") for name, one in by_name.items()],
+            [([{"role": "user", "content": name}], _limited(trial, one), one.method) for name, one in by_name.items()],
             answer,
             seconds=PATIENCE_WITH_LIMITS,
         )
@@ -91,7 +104,7 @@ def end_in_time(trial: Trial) -> Iterator[Problem]:
     wrong: list[Waited] = []
     together = trial.once(wait)
     for waited, reply in together.replies:
-        if isinstance(reply, Refused):
+        if isinstance(reply, Refused) and waited.method == "call":
             raise NotApplicable(f"the adapter refuses the option timeouts ({reply.code})")
         wrong += [waited] if any(_wrong_wait(trial, waited, reply, together.grace)) else []
     again = _wait_for(trial, wrong)  # a busy machine is late for all of them: once more, with fewer
@@ -106,6 +119,17 @@ def _wrong_wait(trial: Trial, waited: Waited, reply: Reply, grace: float) -> Ite
     if case.expects == "whole" and isinstance(reply, Answered):
         yield from differences(reply, trial.once(good_stream if case.streamed else good))
         return
+    if is_folded(waited.method):
+        yield from _unended(reply)
+        return
     yield from wrong_failure(trial, reply)
     if isinstance(reply, Answered) and waited.limit == "whole_call" and reply.at and reply.at[-1] > TIME_LIMIT + grace:
         yield Problem(f"the call took {reply.at[-1]:.2f} s")
+
+
+def _unended(reply: Reply) -> Iterator[Problem]:
+    """That a method which returns a whole answer did not raise an error in time."""
+    if isinstance(reply, Answered) and reply.error is None:
+        yield Problem("half of an answer was returned as a whole one", finding_class="loss")
+    elif isinstance(reply, Crashed) and reply.timed_out:
+        yield Problem(str(reply), finding_class="contract")

@@ -40,7 +40,7 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     calls = [(*_ask(trial, number, tools), methods[number // 4 % len(methods)]) for number in range(CALLS_AT_ONCE)]
 
     def answer(asked: Asked) -> Response:
-        number = _number_in(asked)
+        number = number_in(asked)
         if tools is None or not _is_to_call(number):
             return _echo_most(asked)
         written = WrittenAnswer(tool_calls=_calls_of(number, tools), finish="tool_calls")
@@ -99,10 +99,11 @@ def _ask(trial: Trial, number: int, tools: OwnTools | None) -> tuple[list[dict[s
 
 def echo(asked: Asked) -> Response:
     """The answer to the number that the request has."""
-    return asked.answer(WrittenAnswer(content=answer_to(_number_in(asked))))
+    return asked.answer(WrittenAnswer(content=answer_to(number_in(asked))))
 
 
-def _number_in(asked: Asked) -> int:
+def number_in(asked: Asked) -> int:
+    """The number of the call that a request is of; -1 if it has none."""
     found = _MARK.search(str(asked.payload))
     return int(found[1]) if found else -1
 
@@ -135,7 +136,7 @@ def _calls_of(number: int, tools: OwnTools) -> tuple[ToolCall, ...]:
 
 
 def _echo_most(asked: Asked) -> Response:
-    number = _number_in(asked)
+    number = number_in(asked)
     if not _is_to_fail(number):
         return echo(asked)
     if not asked.wants_stream or _is_to_be_refused(number):

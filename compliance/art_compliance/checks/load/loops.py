@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import count, pairwise
+from typing import Final
 
+from msgspec.structs import replace
+
+from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.limits import CALLS_IN_LOOPS, PATIENCE_WITH_SLOW_CALLS, SHARED_PAUSE, SLOW_PAUSE
-from art_compliance.checks.load.concurrency import answer_to, echo
+from art_compliance.checks.limits import (
+    CALLS_IN_LOOPS,
+    PATIENCE_WITH_SLOW_CALLS,
+    RETRY_AFTER,
+    RETRY_SLACK,
+    SHARED_PAUSE,
+    SLOW_PAUSE,
+)
+from art_compliance.checks.load.concurrency import answer_to, echo, number_in
 from art_compliance.checks.load.ways import Way, ask_number, in_every_way
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
@@ -16,6 +28,7 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Pause, Response, Send, delayed
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Reply
 
 
@@ -56,7 +69,7 @@ def _by(way: Way) -> str:
 
 @check(
     "load.slow-calls-do-not-block-others",
-    clause="A slow answer to one call does not delay the requests of others.",
+    clause="A slow answer to one call delays no other calls, nor does the wait before it is retried.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,
@@ -70,6 +83,11 @@ def slow_calls_do_not_block_others(trial: Trial) -> Iterator[Problem]:
             took = f"{CALLS_IN_LOOPS} concurrent calls{by}, answered in {SLOW_PAUSE:g} s each, were sent one after"
             yield Problem(f"{took} the other; run calls concurrently")
             return
+    if (waited := _waited_for_a_retry(trial)) is not None:
+        yield Problem(
+            f"a call took {waited:.2f} s beside one that waited {RETRY_AFTER} s before it was retried, although it was "
+            f"answered in {SLOW_PAUSE:g} s; let the event loop go on while a call waits"
+        )
 
 
 @check(
@@ -104,15 +122,50 @@ def _times_of_requests(trial: Trial, method: str) -> list[float]:
 
     def answer(asked: Asked) -> Response:
         came.append(time.monotonic())
-        response = echo(asked)
-        first, *others = response.steps or (Send(response.body),)
-        return Response(200, content_type=response.content_type, steps=(first, Pause(SLOW_PAUSE), *others))
+        return _echo_slowly(asked)
 
     calls = [(*ask_number(trial, number), method) for number in range(CALLS_IN_LOOPS)]
     replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
     if any(_wrong(number, reply) for number, reply in enumerate(replies)) or len(came) != CALLS_IN_LOOPS:
         raise NotApplicable("concurrent calls fail: see load.calls-at-once-do-not-mix")
     return came
+
+
+def _echo_slowly(asked: Asked) -> Response:
+    response = echo(asked)
+    first, *others = response.steps or (Send(response.body),)
+    return Response(200, content_type=response.content_type, steps=(first, Pause(SLOW_PAUSE), *others))
+
+
+def _waited_for_a_retry(trial: Trial) -> float | None:
+    """The seconds of a call that waited while another one did, before it was retried. None if it did not wait."""
+    name = trial.subject.settings.get("retries")
+    if name is None:
+        return None
+    with suppress(CannotDo), trial.subject.opening_with({name: 1}):
+        if _seconds_beside_a_retry(trial) >= _BLOCKED:
+            again = _seconds_beside_a_retry(trial)  # a busy machine is late, too
+            return again if again >= _BLOCKED else None
+    return None
+
+
+_BLOCKED: Final = RETRY_AFTER - RETRY_SLACK
+
+
+def _seconds_beside_a_retry(trial: Trial) -> float:
+    """How long a call took that began just before another one, which was retried. 0 if nothing was retried."""
+    numbers: list[int] = []
+
+    def answer(asked: Asked) -> Response:
+        numbers.append(number := number_in(asked))
+        if number == 0:
+            return _echo_slowly(asked)
+        busy = replace(refusing(503)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
+        return echo(asked) if numbers.count(number) > 1 else busy
+
+    calls = [(*ask_number(trial, number), "call") for number in range(2)]
+    beside, _ = trial.subject.call_together_with(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
+    return beside.at[-1] if isinstance(beside, Answered) and beside.at and len(numbers) > len(calls) else 0.0
 
 
 def _wrong(number: int, reply: Reply) -> str | None:

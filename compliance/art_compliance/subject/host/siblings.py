@@ -102,6 +102,11 @@ class Siblings:
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
 
+    def call_together_with(self, calls: Sequence[AskingBy], seconds: float) -> list[Reply]:
+        """That adapter's replies to concurrent calls, each by its method."""
+        replies = Caller(self._set, self._portal, self._order.limit, self._run).read_together(calls, seconds=seconds)
+        return [observe_error(one) if isinstance(one, Exception) else one for one in replies]
+
     def close_with(self) -> None:
         """Closes that adapter."""
         adapter, self._set = self._set, None

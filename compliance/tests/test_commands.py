@@ -195,6 +195,7 @@ def test_the_page_of_rules_is_printed(art):
 
 def test_the_version_is_printed(art):
     assert art("version").output.strip()[0].isdigit()
+    assert art("--version").output == art("version").output
 
 
 def test_a_missing_module_of_the_authors_own_is_not_explained_as_a_missing_extra():

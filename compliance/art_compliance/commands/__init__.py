@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import typer
 from typer.core import TyperGroup
@@ -82,6 +82,20 @@ def _load(name: str, place: str) -> Any:
 app: Final = typer.Typer(
     cls=LazyGroup, no_args_is_help=True, add_completion=False, help="Certify LLM provider adapters, offline."
 )
-app.callback()(lambda: None)
+
+
+def _print_version(asked: bool) -> None:  # noqa: FBT001 - as Typer calls it
+    if asked:
+        _load("version", COMMANDS["version"]).main([])
+
+
+@app.callback()
+def art(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the suite's version.")
+    ] = False,
+) -> None:
+    """The options of `art` itself."""
+
 
 __all__ = ["COMMANDS", "app"]

@@ -185,21 +185,26 @@ class EventWriter:
         self.first_piece_ms: float | None = None
 
     def write(self, piece: Piece) -> StreamEvent:
-        """The event of a piece. The first piece sets `first_piece_ms`."""
+        """The event of a piece. The first piece sets `first_piece_ms`.
+
+        Raises TypeError for a text that is none: the adapter took something else in the answer for it.
+        """
         if self.first_piece_ms is None:
             self.first_piece_ms = self._info.elapsed_ms()
-        if type(piece) is Text:  # as most pieces are: this is the hot loop
-            if self._text is None:
-                self._text = LongText()
-            self._text.write(piece.text)
-            thread_id, trace_id, session_id = self._ids
-            kind = self._text_type
-            return TokenEvent(piece.text, kind, thread_id=thread_id, trace_id=trace_id, session_id=session_id)
         if isinstance(piece, ToolCall):
             call = self._with_own_name(piece)
             self._calls.append(call)
             return ToolCallEvent(call=call, **self._stamps)
-        return TokenEvent(piece.text, self._thinking_type, **self._stamps)
+        text = piece.text
+        if not isinstance(text, str):
+            raise TypeError(f"expected text, got {type(text).__name__}")
+        if type(piece) is not Text:
+            return TokenEvent(text, self._thinking_type, **self._stamps)
+        if self._text is None:
+            self._text = LongText()
+        self._text.write(text)
+        thread_id, trace_id, session_id = self._ids  # most pieces are text: this is the hot loop
+        return TokenEvent(text, self._text_type, thread_id=thread_id, trace_id=trace_id, session_id=session_id)
 
     def end(self, ending: Ending, *, first_token_ms: float | None = None) -> Iterator[StreamEvent]:
         """The two last events of a good answer."""

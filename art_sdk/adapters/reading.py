@@ -88,12 +88,11 @@ class AnswerReader:
         if not 200 <= head.status < 300:
             return failure_events(self.read_error(head, body), info)
         try:
-            answer = self.parse_answer(head, body, info)
+            return iter([*answer_events(self.parse_answer(head, body, info), info)])
         except NotImplementedError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever a parser raises, the answer was not readable
+        except Exception as error:  # noqa: BLE001 - whatever a parser raises or returns, the answer was not readable
             return failure_events(self._failures.read_no_answer(head, body, error), info)
-        return answer_events(answer, info)
 
     def stream_reader(self, head: ResponseHead, info: CallInfo) -> StreamReader:
         """A reader for the body of a streamed answer, good or bad: bytes in, events out.

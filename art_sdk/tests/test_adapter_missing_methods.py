@@ -1,4 +1,4 @@
-"""An adapter that lacks a method says so to its author; the provider is not blamed."""
+"""An adapter that lacks a method says so to its author; what its methods cannot read becomes an ERROR event."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from art_sdk import ArtStandardPrompt, BaseAdapter, CallOptions
+from art_sdk import Answer, ArtStandardPrompt, BaseAdapter, CallInfo, CallOptions, ResponseHead, Text, Thinking
 from art_sdk.adapters.capabilities import CAPABILITIES
+from art_sdk.http.framing import Frame
 
 USER = [{"role": "user", "content": "hello"}]
 BODY = b'{"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}'
@@ -87,3 +88,33 @@ def test_the_faults_of_a_provider_are_events_even_if_the_adapter_cannot_read_goo
         adapter = Sends(api_key="k", http_client=httpx2.Client(transport=mock))
         events = list(adapter.call_sync(USER, {"thread_id": "t", "stream": stream}))
         assert [type(event).__name__ for event in events] == ["ErrorEvent", "EndEvent"]
+
+
+class Careless(Sends):
+    """Takes whatever is in the answer for its text."""
+
+    def parse_answer(self, head: ResponseHead, body: bytes, info: CallInfo) -> Answer:
+        return Answer(pieces=(self.piece,), stop_reason="stop", raw_stop_reason=None)
+
+    def answer_stream(self, head: ResponseHead, info: CallInfo) -> Any:
+        return self
+
+    def take(self, frame: Frame) -> list[Any]:
+        return [Text("so far, "), self.piece]
+
+    def extensions(self) -> None:
+        return None
+
+
+@SYNC_OR_ASYNC
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("piece", "found"), [(Text(["a", "list"]), "list"), (Thinking({}), "dict"), (Text(None), "NoneType")], ids=str
+)
+def test_what_is_no_text_is_an_error_and_no_token(piece: Any, found: str, *, stream: bool, is_async: bool):
+    made = type("Made", (Careless,), {"piece": piece})
+    *tokens, error, end = _call(made, is_async=is_async, stream=stream)
+    assert [token.text for token in tokens] == (["so far, "] if stream else [])
+    assert f"expected text, got {found}" in error.error.message
+    assert end.finish == "error"
+    assert (None if end.message is None else end.message.content) == ("so far, " if stream else None)

@@ -52,6 +52,8 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     for variation in variations:
         if variation.goes_back and not variation.needs <= trial.subject.capabilities:
             continue
+        if variation.some_servers and trial.subject.provider != trial.dialect.name:
+            continue
         for answer, (read, known) in zip(answers, usual, strict=True):
             if answer is _CACHED and not variation.counts:
                 continue

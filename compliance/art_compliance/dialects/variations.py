@@ -36,6 +36,8 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Whether it says the counts in another place: all of them must be read there, those of the cache, too."""
     may_fail: bool = False
     """Whether it is against the published types: an adapter may say that it cannot read it, but not misread it."""
+    some_servers: bool = False
+    """Whether only some servers of the format use it: an adapter that names a provider of its own knows that one."""
     empties: bool = False
     """Whether it has an empty text for arguments that are an empty object: a reader may leave them so."""
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from art_compliance.dialects.framing import change_data, pieces
 from art_compliance.dialects.openai_chat.entries import Entry, with_entries
 from art_compliance.dialects.openai_chat.shared_forms import IN_PARTS, JUDGED_FIRST
@@ -147,9 +149,10 @@ FIELDS: Final = (
     Variation(words="another id and no counts in each chunk before the last", events=_under_other_ids),
     Variation(words="token counts beside an empty delta, after the finish", events=_counted_beside_nothing),
     JUDGED_FIRST,
-    IN_PARTS,
+    replace(IN_PARTS, some_servers=True),
     Variation(
         words="its reasoning in the field reasoning",
+        some_servers=True,
         whole=_thought_elsewhere,
         events=regrouped(_streamed_elsewhere),
         thoughts=(_THOUGHT,),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import same_arguments
 from art_compliance.checks.answerers import half_of
-from art_compliance.checks.kinds import Kind, call_as, of_both_stages
+from art_compliance.checks.kinds import Kind, call_as, meets, of_both_stages
 from art_compliance.checks.replies import error_of, missing_words, wrong_failure
 from art_compliance.checks.streamed import has_finish, text_in
 from art_compliance.checks.trial import Trial
@@ -31,7 +31,7 @@ def _failures_are_errors(trial: Trial, kind: Kind) -> Iterator[Problem]:
     if kind == "response":
         yield from _of_whole_answers(trial)
         return
-    for form, status in _forms(trial.dialect):
+    for form, status in _forms(trial):
         if form.events is None:
             continue
         for where, answer in _ANSWERS.items():
@@ -46,14 +46,15 @@ def _failures_are_errors(trial: Trial, kind: Kind) -> Iterator[Problem]:
 
 def _of_whole_answers(trial: Trial) -> Iterator[Problem]:
     """What is wrong with the replies to whole answers that failed. Their words may be lost: OpenAI's client does so."""
-    for form, status in _forms(trial.dialect):
+    for form, status in _forms(trial):
         if form.whole is not None:
             faults = wrong_failure(trial, call_as(trial, "response", _failing_whole(form, status)))
             yield from (fault.after(f"an answer with {form.words}: ") for fault in faults)
 
 
-def _forms(dialect: Dialect) -> Iterator[tuple[FailureForm, int]]:
+def _forms(trial: Trial) -> Iterator[tuple[FailureForm, int]]:
     """Each form, with a status. The provider's own error comes in each of its kinds: who knows one may miss another."""
+    dialect = trial.dialect
     whole, events = dialect.answers.write_error, dialect.streams.write_error
     kinds = {(whole(status, ""), events(status, "")): status for status in reversed(_STATUSES)}
     for status in reversed(kinds.values()):
@@ -65,7 +66,7 @@ def _forms(dialect: Dialect) -> Iterator[tuple[FailureForm, int]]:
             ),
             status,
         )
-    yield from ((form, _STATUSES[0]) for form in dialect.answers.failures)
+    yield from ((form, _STATUSES[0]) for form in dialect.answers.failures if meets(trial, form))
 
 
 def _failing_whole(form: FailureForm, status: int) -> Answerer:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
-from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, of_both_stages
+from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, meets, of_both_stages
 from art_compliance.checks.replies import next_turn, unread
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
@@ -44,15 +44,14 @@ _CACHED: Final = WrittenAnswer(content=_TEXT, input_tokens=71, output_tokens=9, 
 
 def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """Where an answer is cut into blocks, parts and chunks is the provider's choice, and changes."""
-    variations = [one for one in trial.dialect.answers.variations if kind == "stream" or one.whole is not None]
+    met = (one for one in trial.dialect.answers.variations if meets(trial, one))
+    variations = [one for one in met if kind == "stream" or one.whole is not None]
     if not variations:
         raise NotApplicable(f"a whole answer of {trial.dialect.name} has only one form")
     answers = (*(_ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]), _CACHED)
     usual = [_usual(trial, kind, one) for one in answers]
     for variation in variations:
         if variation.goes_back and not variation.needs <= trial.subject.capabilities:
-            continue
-        if variation.some_servers and trial.subject.provider != trial.dialect.name:
             continue
         for answer, (read, known) in zip(answers, usual, strict=True):
             if answer is _CACHED and not variation.counts:

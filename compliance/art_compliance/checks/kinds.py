@@ -11,6 +11,7 @@ from art_compliance.checks.base import Check, check
 from art_compliance.checks.replies import unread
 from art_compliance.checks.requirements import Requirement
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects.variations import FailureForm, Variation
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer
 from art_compliance.quoting import describe_change, show
@@ -54,6 +55,11 @@ def options_with_tool(trial: Trial, kind: Kind) -> dict[str, Any]:
 TOOLS: Final[list[dict[str, Any]]] = [
     {"name": "look", "description": "Looks.", "inputSchema": {"type": "object", "properties": {}}}
 ]
+
+
+def meets(trial: Trial, form: Variation | FailureForm) -> bool:
+    """Whether the adapter may be sent this form. One that names a provider of its own knows what that one sends."""
+    return not form.some_servers or trial.subject.provider == trial.dialect.name
 
 
 def differing(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:

@@ -51,6 +51,8 @@ class FailureForm(Struct, frozen=True, kw_only=True):
     """Makes the body of an unstreamed answer one that failed, with this status and message; None: none says it so."""
     events: Callable[[Events, int, str], Events] | None = None
     """Writes what follows these events of a stream that then fails so; None: no stream says it so."""
+    some_servers: bool = False
+    """As for `Variation`."""
     says_words: bool = True
     """Whether a stream's ERROR must have the message: clients of the provider's own lose it in some forms."""
 

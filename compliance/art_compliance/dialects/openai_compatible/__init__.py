@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from art_compliance.dialects.openai_chat.answers import write_error
 from art_compliance.dialects.openai_chat.failures import (
     BESIDE_CHOICES,
@@ -21,6 +23,8 @@ from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openai_compatible.answers import ERROR_FORMS, reasoning, write_response
 from art_compliance.dialects.openai_compatible.rules import RULES
 from art_compliance.dialects.openai_compatible.variations import VARIATIONS
+
+_OF_GATEWAYS: Final = (replace(BESIDE_CHOICES, some_servers=True), replace(IN_CHOICE, some_servers=True))
 
 FORM: Final = ChatForm(
     name="openai-compatible",
@@ -39,7 +43,7 @@ FORM: Final = ChatForm(
     reasoning_fields={"reasoning_effort": "low"},
     reasoning=reasoning,
     variations=VARIATIONS,
-    failures=(BESIDE_CHOICES, IN_CHOICE, ERROR_THEN_DONE, ERROR_AS_TEXT, ERROR_EVENT),
+    failures=(*_OF_GATEWAYS, ERROR_THEN_DONE, ERROR_AS_TEXT, ERROR_EVENT),
     lacks_end_mark=True,
     has_choices=True,
     style=ChatStyle(texts=("reasoning_content", "content")),

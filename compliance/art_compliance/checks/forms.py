@@ -51,7 +51,7 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
     answers = (*(_ANSWERS if "tools" in trial.subject.capabilities else _ANSWERS[:1]), _CACHED)
     usual = [_usual(trial, kind, one) for one in answers]
     for variation in variations:
-        if variation.goes_back and not variation.needs <= trial.subject.capabilities:
+        if (variation.goes_back or variation.goes_back_in) and not variation.needs <= trial.subject.capabilities:
             continue
         for answer, (read, known) in zip(answers, usual, strict=True):
             if answer is _CACHED and not variation.counts:
@@ -146,11 +146,15 @@ def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writ
     """What the provider wants back and the next request does not have."""
     options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
     seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
-    sent = [leaf for _, leaf in leaves(seen.payload)] if isinstance(seen, Sent) else []
+    found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
+    sent, names = [leaf for _, leaf in found], {pointer.rpartition("/")[2] for pointer, _ in found}
     wanted = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
     for text in wanted if _is_in(variation, answer) else ():
         if text not in sent:
             yield Problem(f"{show(text)} is not sent back with the message that it came with")
+    for name in variation.goes_back_in if _is_in(variation, answer) else ():
+        if name not in names:
+            yield Problem(f"{name} is not sent back with the message that it came with")
     places = [sent.index(text) for text in wanted if text in sent]
     if places != sorted(places):
         yield Problem("what the provider wants back is sent back in another order than it came in")

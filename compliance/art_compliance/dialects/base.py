@@ -65,6 +65,8 @@ class Service(Struct, frozen=True, kw_only=True):
     """What comes after `base_path` at the provider, as people write it: `{model}` where the URL names the model."""
     access: Access
     """Keys and other headers."""
+    own_headers: Mapping[str, str] = {}
+    """Headers that the provider knows and that callers give, which an adapter may use itself."""
     other_base_paths: tuple[str, ...] = ()
     """What may stand there, too: another version that has the same requests."""
     foreign_base_path: str | None = None
@@ -141,6 +143,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """The rules' functions."""
     own_fields: Mapping[str, Any] = {}
     """Fields that the format has besides what is in a prompt and its options, with values that every model takes."""
+    stream_fields: Mapping[str, Any] = {}
+    """Own fields that only requests for streams have, beside those with which an adapter asks for one."""
     reasoning_fields: Mapping[str, Any] = {}
     """Own fields that switch reasoning on."""
     generation: Mapping[str, tuple[Any, ...]] = {}

@@ -28,10 +28,12 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Rewrites the events of a stream; None: a stream differs as the body does, if at all."""
     goes_back: tuple[str, ...] = ()
     """Texts of the answer that the provider wants back with the next request."""
+    goes_back_in: tuple[str, ...] = ()
+    """Fields of the answer that the provider wants back with the next request, even if they are empty."""
     thoughts: tuple[str, ...] = ()
     """Texts of the answer that are its reasoning."""
     needs: frozenset[Capability] = frozenset({"reasoning"})
-    """The capabilities of the adapters that are judged by a form with `goes_back`."""
+    """The capabilities of the adapters that are judged by a form with something that goes back."""
     counts: bool = False
     """Whether it says the counts in another place: all of them must be read there, those of the cache, too."""
     may_fail: bool = False

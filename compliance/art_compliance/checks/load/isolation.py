@@ -106,8 +106,29 @@ def calls_are_isolated(trial: Trial) -> Iterator[Problem]:
     for one, other in zip(plain[0].requests, between, strict=False):
         yield from _same_headers(one, other)
     yield from _shared_facts(require_read(plain[0].reply), require_read(again[0].reply))
+    yield from _sticking(trial)
     if trial.subject.bridged is None and trial.subject.speaks is None:  # where lists are lists
         yield from _sent_before(trial)
+
+
+def _sticking(trial: Trial) -> Iterator[Problem]:
+    """That fields of the provider's own, given to one call of a new adapter, are sent by its next call, too."""
+    fields = trial.dialect.requests.own_fields
+    if not fields or "provider_fields" not in trial.subject.capabilities:
+        return
+    prompt, options = _PLAIN
+    before = trial.subject.request_count
+    with trial.subject.opening_another(key=OTHER_KEY, path=trial.dialect.service.base_path) as call:
+        for has_fields in _FIELDS_IN:
+            own = {"provider": {trial.dialect.name: fields}} if has_fields else {}
+            call("call", prompt, {**options, **own}, answering_with(_SHORT))
+    bodies = [request.body for request in trial.subject.seen_since(before)]
+    if len(bodies) == len(_FIELDS_IN) and bodies[0] != bodies[-1]:
+        yield Problem("a call without fields of the provider's own sends another request after a call that had some")
+
+
+_FIELDS_IN: Final = (False, True, False)
+"""Which of some calls have such fields."""
 
 
 def _sent_before(trial: Trial) -> Iterator[Problem]:

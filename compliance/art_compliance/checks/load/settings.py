@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
+from art_compliance.checks.kinds import TOOLS
 from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, RETRIED_LIMIT, SET_RETRIES
 from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.trial import Trial
@@ -35,7 +36,8 @@ from art_sdk import FunctionCall, ToolCall
 def settings_hold_for_every_call(trial: Trial) -> Iterator[Problem]:
     """Each method, streamed or not, makes requests of its own, and a setting is easily left out of one."""
     known = trial.subject.settings
-    taken = {name: one for name, one in _GIVEN.items() if name in known and _is_taken(trial, {known[name]: one})}
+    given: dict[str, Any] = {"headers": _headers(trial), "retries": SET_RETRIES}
+    taken = {name: one for name, one in given.items() if name in known and _is_taken(trial, {known[name]: one})}
     wanted = {"model": _other_model(trial), **taken}
     settings = {known.get(name, name): value for name, value in wanted.items()}
     try:
@@ -56,7 +58,11 @@ def settings_hold_for_every_call(trial: Trial) -> Iterator[Problem]:
 
 
 _HEADER: Final = ("x-art-setting", "kept")
-_GIVEN: Final[dict[str, Any]] = {"headers": dict([_HEADER]), "retries": SET_RETRIES}
+
+
+def _headers(trial: Trial) -> dict[str, str]:
+    """Headers of the caller's: one that nobody knows, and those of the provider's that an adapter may use, too."""
+    return dict([_HEADER, *trial.dialect.service.own_headers.items()])
 
 
 def _other_model(trial: Trial) -> str:
@@ -90,14 +96,19 @@ def _options(way: Way) -> dict[str, Any]:
 def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[Problem]:
     """What is missing from a request, the first one or the one after a refusal; and ways that do not ask again."""
     counts: dict[Way, int] = {}
+    said: set[str] = set()
+    tools = {"tools": TOOLS} if "tools" in trial.subject.capabilities else {}
     for way in ways_of(trial):
         before = trial.subject.request_count
-        reply = call(way.method, _PROMPT, _options(way), _Once(_busy))
+        reply = call(way.method, _PROMPT, {**_options(way), **tools}, _Once(_busy))
         requests = trial.subject.seen_since(before)
         counts[way] = len(requests)
         for number, request in enumerate(requests):
             where = "the request after a refusal" if number else "the request"
-            yield from (Problem(f"{way}: {where} {wrong}") for wrong in _lacks(request, wanted))
+            for wrong in _lacks(request, wanted):
+                if wrong not in said:  # by the next way, it is the same again
+                    yield Problem(f"{way}: {where} {wrong}")
+                said.add(wrong)
         if len(requests) > 1:
             yield from (fault.after(f"{way}, asked again after a refusal: ") for fault in _odd(way, reply, _TEXT))
     if "retries" in wanted and len(set(counts.values())) > 1:
@@ -107,9 +118,9 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
 
 
 def _lacks(request: Request, wanted: dict[str, Any]) -> Iterator[str]:
-    name, value = _HEADER
-    if "headers" in wanted and request.headers.get(name) != value:
-        yield f"has no header {name}, which the adapter was made with"
+    for name, value in wanted.get("headers", {}).items():
+        if value not in map(str.strip, request.headers.get(name, "").split(",")):
+            yield f"has no {value!r} in the header {name}, which the adapter was made with"
     if wanted["model"] not in _as_text(request):
         yield f"does not name the model {show(wanted['model'])}, which the adapter was made with"
 

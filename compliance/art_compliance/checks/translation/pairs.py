@@ -83,9 +83,16 @@ def _call_of(
     prompt = options.pop("prompt", _GREETING)
     if "system" not in trial.subject.capabilities:
         prompt = prompt[1:]
+    if options.get("stream") and row.get(_OWN, _NONE) != _NONE:
+        options["provider"] = _own_of_streams(trial)
     for name in ("tool_choice", "parallel_tool_calls") if "tools" not in options else ():
         options.pop(name, None)
     return prompt, options
+
+
+def _own_of_streams(trial: Trial) -> dict[str, Any]:
+    """Fields of the provider's own, with those that say how it streams."""
+    return {trial.dialect.name: {**trial.dialect.requests.own_fields, **trial.dialect.requests.stream_fields}}
 
 
 _NONE: Final = "none"

@@ -40,6 +40,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         base_path="/v1",
         endings=("/messages",),
         access=ACCESS,
+        own_headers={"anthropic-beta": "context-1m-2025-08-07"},
         shape="anthropic_messages",
     ),
     requests=Requests(

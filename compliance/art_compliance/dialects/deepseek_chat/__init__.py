@@ -9,6 +9,7 @@ from typing import Final
 
 from art_compliance.dialects.deepseek_chat.answers import reasoning, write_error, write_response
 from art_compliance.dialects.deepseek_chat.rules import RULES
+from art_compliance.dialects.deepseek_chat.variations import UNTHOUGHT_CALLS
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
@@ -31,7 +32,7 @@ DEEPSEEK_CHAT: Final = ChatForm(
     reasoning_fields={"thinking": {"type": "enabled"}},
     reasoning=reasoning,
     bad_ends=("length", "content_filter", "insufficient_system_resource"),
-    variations=(PROBABILITIES,),
+    variations=(PROBABILITIES, UNTHOUGHT_CALLS),
     style=ChatStyle(  # recorded in 2026
         texts=("reasoning_content", "content"),
         usage_at_finish=True,

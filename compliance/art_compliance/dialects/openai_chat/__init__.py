@@ -22,6 +22,7 @@ OPENAI_CHAT: Final = ChatForm(
     models=("gpt-4.1", "gpt-4.1-mini"),
     other_models=("gpt-4o-2024-08-06", "o3-mini", "gpt-5-mini", "ft:gpt-4.1-mini-2025-04-14:own::written"),
     own_fields={"seed": 7, "service_tier": "flex", "metadata": {"team": "search"}},
+    stream_fields={"stream_options": {"include_obfuscation": False}},  # `ChatCompletionStreamOptionsParam`
     reasoning_fields={"reasoning_effort": "low"},
     reasoning=reasoning,
     call_id_prefix="call_",

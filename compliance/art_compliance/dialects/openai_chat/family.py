@@ -101,7 +101,10 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """Names of models for the list of them."""
     other_models: tuple[str, ...] = ()
     """As in `Models`."""
+    own_headers: Mapping[str, str] = {}
+    """As in `Service`."""
     own_fields: Mapping[str, Any] = {}
+    stream_fields: Mapping[str, Any] = {}
     reasoning_fields: Mapping[str, Any] = {}
     """As in `Requests`, like `own_fields`."""
     describe_model: Callable[[str], dict[str, Any]] = describe_model
@@ -146,6 +149,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             foreign_base_path=self.foreign_base_path,
             endings=("/chat/completions",),
             access=self.access,
+            own_headers=self.own_headers,
             like=self.like,
             shape=self.shape,
         )
@@ -156,6 +160,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             read=Chat,
             rules=self.rules,
             own_fields=self.own_fields,
+            stream_fields=self.stream_fields,
             reasoning_fields=self.reasoning_fields,
             generation=GENERATION,
             not_json=NOT_JSON,

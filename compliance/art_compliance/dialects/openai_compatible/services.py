@@ -46,6 +46,7 @@ XAI: Final[Dialect] = ChatForm(
     write=write_xai,
     write_error=write_xai_error,
     models=("grok-4.3", "grok-code-fast-1"),
+    own_fields={"seed": 7},  # XAIChatConfig of BerriAI/litellm
     reasoning=reasoning,
     call_id_prefix="call_",
     has_choices=True,  # `n`: docs.x.ai/docs/api-reference; XAIChatConfig of BerriAI/litellm sends it, too
@@ -69,6 +70,8 @@ OLLAMA: Final[Dialect] = ChatForm(
     write=write_ollama,
     write_error=write_ollama_error,
     models=("gpt-oss:20b", "qwen3:8b"),
+    own_fields={"seed": 7},  # docs.ollama.com/api/openai-compatibility, as the next one
+    reasoning_fields={"reasoning_effort": "low"},
     reasoning=reasoning,
     call_id_prefix="call_",
     style=ChatStyle(texts=("reasoning", "content"), whole_calls=True, dress=dress_ollama),  # recorded in 2026
@@ -85,6 +88,7 @@ CEREBRAS: Final[Dialect] = ChatForm(
     write=write_cerebras,
     write_error=write_cerebras_error,
     models=("gpt-oss-120b", "zai-glm-4.7"),
+    own_fields={"seed": 7},  # inferred
     reasoning=reasoning,
     lacks_end_mark=True,  # recorded behind router.huggingface.co: its streams just end after the finish
     style=ChatStyle(texts=("reasoning", "content")),
@@ -102,6 +106,7 @@ PERPLEXITY: Final[Dialect] = ChatForm(
     write=write_response,
     write_error=write_perplexity_error,
     models=("sonar", "sonar-pro"),
+    own_fields={"return_images": False},  # docs.perplexity.ai/api-reference/chat-completions-post
     style=ChatStyle(texts=("reasoning_content", "content")),
 ).dialect()
 
@@ -119,6 +124,7 @@ TOGETHER: Final[Dialect] = ChatForm(
     write=write_response,
     write_error=write_together_error,
     models=("meta-llama/Llama-3.3-70B-Instruct-Turbo", "openai/gpt-oss-120b"),
+    own_fields={"seed": 7},  # `CompletionCreateParamsBase` of togethercomputer/together-typescript
     reasoning=reasoning,
     call_id_prefix="call_",  # recorded behind router.huggingface.co
     style=ChatStyle(texts=("reasoning_content", "content")),

@@ -53,6 +53,7 @@ OPENAI_RESPONSES: Final = Dialect(
         read=Items,
         rules=RULES,
         own_fields={"truncation": "auto", "include": ["message.output_text.logprobs"], "service_tier": "flex"},
+        stream_fields={"stream_options": {"include_obfuscation": False}},
         reasoning_fields={"reasoning": {"effort": "low"}},
         generation=GENERATION,
         not_json=NOT_JSON,

@@ -31,6 +31,7 @@ OPENROUTER_CHAT: Final = ChatForm(
     write_error=write_error,
     models=("openai/gpt-4.1", "openai/gpt-4.1-mini"),
     other_models=("anthropic/claude-sonnet-4.5", "google/gemini-2.5-pro", "openai/o3-mini:nitro"),
+    own_headers={"http-referer": "https://app.example", "x-title": "An app"},  # openrouter.ai/docs/app-attribution
     own_fields={"seed": 7, "provider": {"sort": "price"}, "models": ["openai/gpt-4.1"]},
     reasoning_fields={"reasoning": {"effort": "low"}},
     reasoning=reasoning,

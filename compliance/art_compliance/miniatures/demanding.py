@@ -120,6 +120,21 @@ def loses_own_fields_when_streaming(adapter: Any) -> None:
     change_options(adapter, lambda options: _without("provider", options, if_given=("stream",)))
 
 
+@miniature("translation.options-survive-together", around=("openai", "openai-responses"))
+def streams_in_its_own_way(adapter: Any) -> None:
+    """What the caller says about streams is left out of a streamed call: the adapter has its own `stream_options`."""
+    change_options(adapter, _without_stream_options)
+
+
+def _without_stream_options(options: Options) -> Options:
+    own = options.get("provider", {})
+    kept = {
+        name: {field: value for field, value in fields.items() if field != "stream_options"}
+        for name, fields in own.items()
+    }
+    return {**options, "provider": kept} if options.get("stream") and own else options
+
+
 @miniature("translation.options-survive-together", around=("anthropic",))
 def forces_no_tool_while_it_thinks(adapter: Any) -> None:
     """With thinking switched on, a forced choice of a tool is sent as "auto", which the provider would accept."""

@@ -8,7 +8,7 @@ from typing import Any, Final
 from art_compliance.dialects.framing import change_data
 from art_compliance.dialects.variations import read_data
 from art_compliance.miniatures.answers import with_calls
-from art_compliance.miniatures.base import Events, change_payload, miniature
+from art_compliance.miniatures.base import Events, change_messages, change_payload, miniature
 from art_compliance.miniatures.streams import change_streams, refeed
 
 
@@ -197,3 +197,14 @@ def needs_a_line_end_at_the_end(adapter: Any) -> None:
         return frames
 
     adapter.stream_frames = stream_frames
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("deepseek",))
+def sends_no_empty_reasoning_back(adapter: Any) -> None:
+    """Reasoning that is an empty text does not go back with its calls."""
+
+    def change(message: dict[str, Any]) -> dict[str, Any]:
+        kept: dict[str, Any] = (message.get("extensions") or {}).get("deepseek-chat") or {}
+        return message if kept.get("reasoning_content") != "" else {**message, "extensions": None}
+
+    change_messages(adapter, "assistant", change)

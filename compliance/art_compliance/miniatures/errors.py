@@ -220,3 +220,20 @@ def change_errors(adapter: Any, change: Callable[[Any, Any], dict[str, Any]]) ->
         return error
 
     adapter.read_error = read_error
+
+
+@miniature("faults.show-no-key", "response.key-is-never-shown", around=("openai", "anthropic"))
+def notes_what_it_sent(adapter: Any) -> None:
+    """The error of a refusal has a note with the headers of its request."""
+    own = adapter.read_error
+
+    def read_error(head: Any, body: bytes) -> Any:
+        error = own(head, body)
+        sent = {name: str(value) for name, value in adapter.auth_headers().items()}
+        error.add_note(f"{_LONG_STORY} {sent}")
+        return error
+
+    adapter.read_error = read_error
+
+
+_LONG_STORY: Final = "The request was made as the settings say, and had these headers:" * 20

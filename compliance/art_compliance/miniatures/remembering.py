@@ -90,3 +90,15 @@ def keeps_prompts_by_their_list(adapter: Any) -> None:
         return own(prompt, options)
 
     adapter.call = call
+
+
+@miniature("load.calls-are-isolated", around=("xai", "groq", "gemini"))
+def keeps_fields_for_later_calls(adapter: Any) -> None:
+    """Fields of the provider's own, given to one call, are sent with all later ones."""
+    known: dict[str, Any] = {}
+
+    def change(options: Options) -> Options:
+        known.update(options.get("provider", {}))
+        return {**options, "provider": {**known}} if known else options
+
+    change_options(adapter, change)

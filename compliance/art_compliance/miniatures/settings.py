@@ -30,6 +30,17 @@ def leaves_headers_out_of_streams(adapter: Any) -> None:
     readdress(adapter, change)
 
 
+@miniature(_CHECK, around=("anthropic",))
+def has_its_own_beta_for_tools(adapter: Any) -> None:
+    """A streamed request with tools asks for a beta of Anthropic's, in place of the one that the caller asks for."""
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        beta = {"anthropic-beta": "fine-grained-tool-streaming-2025-05-14"}
+        return {**request, "headers": {**request["headers"], **(beta if options.stream and options.tools else {})}}
+
+    readdress(adapter, change)
+
+
 @miniature(_CHECK, around=("openai", "gemini"))
 def shares_headers(adapter: Any) -> None:
     """The headers of every adapter are in one dict, which all of them send."""

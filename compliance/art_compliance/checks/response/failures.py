@@ -245,7 +245,7 @@ def key_is_never_shown(trial: Trial) -> Iterator[Problem]:
         reply = trial.call_with(response)
         for pointer, leaf in leaves(reply.events if isinstance(reply, Answered) else str(reply)):
             if TEST_KEY in str(leaf):
-                event = f"event {pointer}" if pointer else "the exception"
+                event = f"event {pointer.removesuffix('/shown')}" if pointer else "the exception"
                 yield Problem(f"answered {what}, {event} shows the key")
     if trial.subject.bridged is None and TEST_KEY in str(trial.subject.attempt("shown")):
         yield Problem("the adapter's repr shows the key")

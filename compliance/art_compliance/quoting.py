@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from typing import Final
 
 LONGEST: Final = 120
@@ -69,7 +71,7 @@ def quote(text: str) -> str:
 def quote_difference(one: str, other: str) -> tuple[int, str, str]:
     """The index of the first different character, and both texts from shortly before it, in quotation marks."""
     at = _first_difference(one, other)
-    return at, as_json(_window(one, at)), as_json(_window(other, at))
+    return at, *_tell_apart(as_json(_window(one, at)), as_json(_window(other, at)))
 
 
 def _first_difference(one: str, other: str) -> int:
@@ -102,4 +104,13 @@ def _has_places(value: object) -> bool:
 def describe_json_change(wanted: str, found: str) -> str:
     """As `describe_change`, for two values that are written in JSON notation already."""
     at = _first_difference(wanted, found)
-    return f"expected {_window(wanted, at)}, found {_window(found, at)}, from character {at} on"
+    one, other = _tell_apart(_window(wanted, at), _window(found, at))
+    return f"expected {one}, found {other}, from character {at} on"
+
+
+def _tell_apart(one: str, other: str) -> tuple[str, str]:
+    """Both texts; where they would look the same, as composed and decomposed letters do, with escapes."""
+    if unicodedata.normalize("NFKC", one) != unicodedata.normalize("NFKC", other):
+        return one, other
+    first, second = (re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], text) for text in (one, other))
+    return first, second

@@ -45,6 +45,15 @@ def test_two_texts_are_shown_where_they_first_differ(one: str, other: str, shown
     assert quote_difference(one, other) == shown
 
 
+def test_texts_that_look_the_same_are_shown_with_escapes():
+    change = r'expected "caf\u00e9", found "cafe\u0301", from character 3 on'
+    assert describe_change("caf\u00e9", "cafe\u0301") == change
+    assert describe_change({"at": "\uff21"}, {"at": "A"}) == (
+        r'expected {"at": "\uff21"}, found {"at": "A"}, from character 8 on'
+    )
+    assert describe_change("\u00e9\u00e8", "\u00e9") == 'expected "\u00e9\u00e8", found "\u00e9", from character 1 on'
+
+
 def test_a_change_shows_both_texts():
     text = describe_change("x" * 100 + "one", "x" * 100 + "two")
     assert text == f'expected "…{"x" * 20}one", found "…{"x" * 20}two", from character 100 on'

@@ -201,6 +201,12 @@ def _called(*arguments: str) -> WrittenAnswer:
     return WrittenAnswer(tool_calls=tuple(calls), finish="tool_calls")
 
 
+_OTHER_FORMS: Final = (
+    "e\u0301 \u212b \ufb01 \uff21 \u2460 \u00a0\u202f\u3000 a\u200bb\u200d\u2060c \ufeffd\u00ad \u202ee\u202c "
+    "\u2018f\u2019 \u2026 \u2013 \u0130\u00df \U0001f469\u200d\U0001f52c\ufe0f"
+)
+"""Composed, compatible, narrow, wide, invisible and typographic characters, which tidy programs replace."""
+
 _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "twelve calls": _called(*(f'{{"at":{number}}}' for number in range(12))),
     "arguments of 200,000 characters": _called(json.dumps({"at": "a long word " * 16_667})),
@@ -213,6 +219,13 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "a text of blanks and line ends": WrittenAnswer(content="\n\n    \t\n        indented\r\n      \n"),
     "a text with other line ends than those of streams": WrittenAnswer(
         content="one\u0085two\u2028three\u2029four\u000bfive\u000csix\u001cseven"
+    ),
+    "characters that have other forms": WrittenAnswer(
+        content=_OTHER_FORMS,
+        tool_calls=(
+            ToolCall("call_forms", FunctionCall("look", json.dumps({"at": _OTHER_FORMS}, ensure_ascii=False))),
+        ),
+        finish="tool_calls",
     ),
     "a text between fences": WrittenAnswer(content='```json\n{"at": "here"}\n```'),
     "a text that looks like a call": WrittenAnswer(content='{"name": "look", "arguments": {"at": "here"}}'),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -50,3 +51,13 @@ def _with_parsed(given: dict[str, Any]) -> dict[str, Any]:
 def _unwrapped(given: dict[str, Any]) -> Any:
     inner = [*given.values()]
     return inner[0] if len(inner) == 1 and is_object(inner[0]) else given
+
+
+@miniature(*_UNUSUAL, around=("cohere", "gemini"))
+def composes_letters(adapter: Any) -> None:
+    """Letters and their accents are put together in texts and arguments, as in names of files."""
+
+    def composed(text: str) -> str:
+        return unicodedata.normalize("NFC", text)
+
+    change_events(adapter, lambda events: with_arguments(with_texts(events, composed), composed))

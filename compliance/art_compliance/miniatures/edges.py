@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
 from art_compliance.dialects.variations import read_data
 from art_compliance.miniatures.answers import with_calls
-from art_compliance.miniatures.base import Events, change_events, change_messages, change_payload, miniature
+from art_compliance.miniatures.base import Events, change_messages, change_payload, miniature
 from art_compliance.miniatures.streams import change_streams, refeed
 
 
@@ -209,11 +208,3 @@ def sends_no_empty_reasoning_back(adapter: Any) -> None:
         return message if kept.get("reasoning_content") != "" else {**message, "extensions": None}
 
     change_messages(adapter, "assistant", change)
-
-
-@miniature("response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("cohere", "gemini"))
-def composes_letters(adapter: Any) -> None:
-    """Letters and their accents are put together in texts and arguments, as in the names of files."""
-    change_events(
-        adapter, lambda events: json.loads(unicodedata.normalize("NFC", json.dumps(events, ensure_ascii=False)))
-    )

@@ -195,7 +195,7 @@ class EventWriter:
             call = self._with_own_name(piece)
             self._calls.append(call)
             return ToolCallEvent(call=call, **self._stamps)
-        text = piece.text
+        text: Any = piece.text
         if not isinstance(text, str):
             raise TypeError(f"expected text, got {type(text).__name__}")
         if type(piece) is not Text:

@@ -62,8 +62,14 @@ def cancelled(error: Exception | None) -> Any:
     ("make", "fragments"),
     [
         (OpenAIAdapter, []),
-        (cancelled(None), ["cancelled after its first token, the call ran", "the answer's head, the call ran"]),
-        (cancelled(OSError("no line")), ["first token, the call raised", "head, the call raised"]),
+        (
+            cancelled(None),
+            ["after its first token, the call ran", "answer's head, the call ran", "unstreamed answer, the call ran"],
+        ),
+        (
+            cancelled(OSError("no line")),
+            ["first token, the call raised", "head, the call raised", "unstreamed answer, the call raised"],
+        ),
     ],
 )
 def test_a_call_that_is_cancelled_ends_as_cancelled(make: Any, fragments: list[str]):

@@ -204,7 +204,8 @@ def sends_no_empty_reasoning_back(adapter: Any) -> None:
     """Reasoning that is an empty text does not go back with its calls."""
 
     def change(message: dict[str, Any]) -> dict[str, Any]:
-        kept: dict[str, Any] = (message.get("extensions") or {}).get("deepseek-chat") or {}
+        extensions: dict[str, Any] = message.get("extensions") or {}
+        kept: dict[str, Any] = extensions.get("deepseek-chat") or {}
         return message if kept.get("reasoning_content") != "" else {**message, "extensions": None}
 
     change_messages(adapter, "assistant", change)

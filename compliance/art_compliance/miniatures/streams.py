@@ -177,6 +177,17 @@ async def _never_cancelled(given: Any) -> Any:
             yield event
 
 
+@miniature("stream.cancelling-ends-the-call", around=("openai", "gemini"))
+def completes_what_was_cancelled(adapter: Any) -> None:
+    """`complete` waits for a task of its own, which nobody cancels."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        return await asyncio.shield(asyncio.ensure_future(own(prompt, options)))
+
+    adapter.complete = complete
+
+
 @miniature("stream.cancelling-ends-the-call", around=("openai",))
 def asks_again_when_cancelled(adapter: Any) -> None:
     """A call that is cancelled while it waits for its answer takes that for a lost connection, and asks once more."""

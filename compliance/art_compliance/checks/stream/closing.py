@@ -59,6 +59,14 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
         yield from _wrong_cancelling(trial, "cancelled after its first token", token=True)
     with trial.subject.answering(lambda _: script(trial, [Hang()])):
         yield from _wrong_cancelling(trial, "cancelled while it waits for the answer's head", token=False)
+    with trial.subject.answering(lambda _: Response(200, steps=(Hang(),))):
+        for method in ("call", "complete") if "complete" in trial.subject.methods else ("call",):
+            by = "" if method == "call" else f", by {method}"
+            when = f"cancelled while it waits for an unstreamed answer{by}"
+            wrong = [*_wrong_cancelling(trial, when, token=False, method=method, stream=False)]
+            yield from wrong
+            if wrong:
+                return
     with trial.subject.answering(_busy):
         came = yield from _wrong_cancelling(trial, _WAITING, token=False, may_end=True)
         if came == "cancelled" and _asks_again(trial):
@@ -79,10 +87,13 @@ def _asks_again(trial: Trial) -> bool:
     return trial.subject.request_count > before
 
 
-def _wrong_cancelling(trial: Trial, when: str, *, token: bool, may_end: bool = False) -> Generator[Problem, None, Any]:
+def _wrong_cancelling(
+    trial: Trial, when: str, *, token: bool, may_end: bool = False, method: str = "call", stream: bool = True
+) -> Generator[Problem, None, Any]:
     """What is wrong with a call that is cancelled, and what came of it. One that never asks again ends before that."""
+    asking = _asking(trial, stream=stream)
     try:
-        came = trial.subject.attempt("cancel_early", **_asking(trial), after_token=token)
+        came = trial.subject.attempt("cancel_early", **asking, after_token=token, method=method)
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
     if isinstance(came, (Refused, Crashed)):
@@ -90,12 +101,12 @@ def _wrong_cancelling(trial: Trial, when: str, *, token: bool, may_end: bool = F
         return came
     if came == "went on" or (came == "ended before" and not may_end):
         yield Problem(f"{when}, the call ran to its end")
-    yield from still_connected(trial)
+    yield from (one.after(f"{when}: ") for one in still_connected(trial))
     return came
 
 
-def _asking(trial: Trial) -> dict[str, Any]:
-    return {"prompt": trial.scenario.prompt, "options": {**trial.scenario.call_options(), "stream": True}}
+def _asking(trial: Trial, *, stream: bool = True) -> dict[str, Any]:
+    return {"prompt": trial.scenario.prompt, "options": {**trial.scenario.call_options(), "stream": stream}}
 
 
 _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")

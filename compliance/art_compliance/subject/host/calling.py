@@ -179,13 +179,13 @@ class Caller:
         closing: Future[float] = self._portal.start_task_soon(close_early_async, result)
         return await_bounded(closing, self._limit)
 
-    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool) -> Cancelled:
+    def cancel_early(self, prompt: Any, options: Any, method: str, *, after_token: bool) -> Cancelled:
         """Cancels the call while it waits for its second token, or for its first. Returns what came of it.
 
         The one is a scope that is cancelled, and cancels its task until that ends. The other is `Task.cancel`, which
         cancels once. Raises CannotDo.
         """
-        result = self._begin(prompt, options, "call")
+        result = self._begin(prompt, options, method)
         if not is_async(result):
             raise CannotDo("the call is not asynchronous")
         cancel = cancel_scope_early if after_token else cancel_task_early

@@ -161,9 +161,11 @@ class Host(Siblings, Watch):
         """Closes the call after its first token: how many seconds that took. Raises CannotDo."""
         return self._attempt(lambda: self._caller.close_early(prompt, options, method=method))
 
-    def cancel_early(self, prompt: Any, options: Any, *, after_token: bool) -> Cancelled | Refused | Crashed:
+    def cancel_early(
+        self, prompt: Any, options: Any, *, after_token: bool, method: str = "call"
+    ) -> Cancelled | Refused | Crashed:
         """Cancels the call while it waits, and says what came of it. Raises CannotDo."""
-        return self._attempt(lambda: self._caller.cancel_early(prompt, options, after_token=after_token))
+        return self._attempt(lambda: self._caller.cancel_early(prompt, options, method, after_token=after_token))
 
     def shown(self) -> str:
         """The adapter's `repr`, or what that raised."""

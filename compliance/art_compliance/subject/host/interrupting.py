@@ -109,6 +109,8 @@ async def _ends(task: asyncio.Future[None], seconds: float) -> bool:
 async def _read_all(result: Any, on_token: Callable[[], None]) -> None:
     if inspect.isawaitable(result):
         result = await result
+        if not hasattr(result, "__aiter__"):  # a whole answer
+            return
     async for event in result:
         if _is_token(event):
             on_token()

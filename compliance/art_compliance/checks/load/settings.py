@@ -120,7 +120,7 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
 def _lacks(request: Request, wanted: dict[str, Any]) -> Iterator[str]:
     for name, value in wanted.get("headers", {}).items():
         if value not in map(str.strip, request.headers.get(name, "").split(",")):
-            yield f"has no {value!r} in the header {name}, which the adapter was made with"
+            yield f"has no {show(value)} in the header {name}, which the adapter was made with"
     if wanted["model"] not in _as_text(request):
         yield f"does not name the model {show(wanted['model'])}, which the adapter was made with"
 

@@ -16,7 +16,15 @@ from art_compliance.run.results import Result
 from art_compliance.run.session import Session
 from art_compliance.subject.factories import Factory
 from art_compliance.subject.opening import open_subject
-from art_sdk import AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter, parse_options, parse_prompt
+from art_sdk import (
+    AnthropicAdapter,
+    BaseAdapter,
+    CohereChatAdapter,
+    GeminiAdapter,
+    OpenAIAdapter,
+    parse_options,
+    parse_prompt,
+)
 from art_sdk.stream import EndEvent, TokenEvent, ToolCallEvent
 from right_adapters import RIGHT
 from trials import findings_of, reason_of, suite_scenario
@@ -148,6 +156,15 @@ def test_to_stream_inside_undeclared_is_a_note():
     (note,) = findings_of("translation.inner-streams-change-nothing-else", streaming)
     assert (note.severity, "add 'streams_inside'" in note.message) == ("note", True)
     assert "not declared" in reason_of("translation.inner-streams-change-nothing-else", OpenAIAdapter)
+
+
+@pytest.mark.parametrize("scenario", ["system-name", "failed-result", "tool-with-output-schema"])
+def test_what_an_adapter_would_lose_it_may_refuse(scenario: str):
+    asked = suite_scenario(scenario)
+    refused = reason_of("translation.outcome-is-right", RIGHT["no losses"], asked)
+    assert refused.startswith("the adapter refuses what it would lose: it does not declare")
+    also_declares = type("Declares", (RIGHT["no losses"],), {"losses": CohereChatAdapter.losses})
+    assert findings_of("translation.outcome-is-right", also_declares, asked)
 
 
 @pytest.mark.thorough

@@ -20,6 +20,7 @@ from art_compliance.dialects.urls import host_of, is_one_of, path_of
 from art_compliance.dialects.variations import FailureForm, SeveralAnswers, Variation
 from art_compliance.dialects.writing import WriteStream
 from art_compliance.scenarios import WrittenAnswer
+from art_sdk import Loss
 
 
 class Denial(Struct, frozen=True):
@@ -141,6 +142,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Reads a body, with its model and URL where known, for the rules' functions."""
     rules: tuple[RuleCheck, ...]
     """The rules' functions."""
+    lacks: frozenset[Loss] = frozenset()
+    """Losses that every adapter of the format declares, if it does not refuse what the format has no place for."""
     own_fields: Mapping[str, Any] = {}
     """Fields that the format has besides what is in a prompt and its options, with values that every model takes."""
     stream_fields: Mapping[str, Any] = {}

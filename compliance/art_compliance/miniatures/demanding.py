@@ -18,6 +18,7 @@ from art_compliance.miniatures.base import (
     miniature,
     retranslate,
 )
+from art_compliance.miniatures.isolation import readdress
 
 
 @miniature("translation.demanding-prompts-survive")
@@ -100,6 +101,15 @@ def takes_results_apart(adapter: Any) -> None:
 def sorts_the_keys_of_schemas(adapter: Any) -> None:
     """The properties of schemas are sent in alphabetical order."""
     change_payload(adapter, lambda payload: json.loads(json.dumps(payload, sort_keys=True)))
+
+
+@miniature("translation.keys-keep-their-order", around=("openai", "gemini"))
+def writes_sorted_keys(adapter: Any) -> None:
+    """The body is written with sorted keys, so that equal requests have equal bytes."""
+    readdress(
+        adapter,
+        lambda request, _: {**request, "body": json.dumps(json.loads(request["body"]), sort_keys=True).encode()},
+    )
 
 
 @miniature("translation.options-survive-together")

@@ -237,3 +237,14 @@ def notes_what_it_sent(adapter: Any) -> None:
 
 
 _LONG_STORY: Final = "The request was made as the settings say, and had these headers:" * 20
+
+
+@miniature("response.error-answer-is-an-error", around=("openai", "cohere"))
+def reads_errors_as_latin_1(adapter: Any) -> None:
+    """The words of an error are read as Latin-1."""
+    own = adapter.read_error
+
+    def read_error(head: Any, body: bytes) -> Any:
+        return own(head, body.decode("latin-1").encode())
+
+    adapter.read_error = read_error

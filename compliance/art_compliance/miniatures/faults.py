@@ -206,6 +206,30 @@ def limits_the_whole_of_asynchronous_calls_alone(adapter: Any) -> None:
     adapter.call_sync = call_sync
 
 
+@miniature("faults.end-in-time", around=("openai", "openrouter"))
+def waits_for_events_alone(adapter: Any) -> None:
+    """A stream is given up if no event comes within the time limit between bytes, whatever else arrives."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        limit: float | None = (as_data(options).get("timeouts") or {}).get("between_bytes")
+        events, last = own(prompt, options), time.monotonic()
+        async for event in events:
+            if limit is not None and time.monotonic() - last > limit:
+                for one in _stalled():
+                    yield one
+                return
+            last = time.monotonic()
+            yield event
+
+    adapter.call = call
+
+
+def _stalled() -> Events:
+    error = {"code": "LLM_PROVIDER_ERROR", "message": "no event came in time"}
+    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
+
+
 @miniature("faults.end-in-time", around=("openai",))
 def limits_the_body_alone(adapter: Any) -> None:
     """The time until the head has come does not count."""

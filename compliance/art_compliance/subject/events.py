@@ -277,6 +277,6 @@ def _read_fields(value: Any, kind: str) -> Any:
 
 
 def _show(error: BaseException) -> str:
-    """Everything about an error that may end up in a log, in full: its notes and its cause, too."""
+    """Everything about an error that may end up in a log, in full, and what a traceback shows of its cause."""
     cause = error.__cause__
-    return " ".join([str(error), *map(as_json, (error, vars(error), cause, {} if cause is None else vars(cause)))])
+    return " ".join([str(error), *map(as_json, (error, vars(error), cause, getattr(cause, "__notes__", None)))])

@@ -66,11 +66,22 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
             faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
         yield from (fault.after(f"answered {status}: ") for fault in faults)
     yield from _missing_codes(coded)
+    yield from _misspelt(trial)
     yield from _cut_short(trial)
     if not trial.asks_for_stream:
         yield from _page_after_an_answer(trial)
     for form in trial.dialect.answers.error_forms:
         yield from _misread(trial, form)
+
+
+def _misspelt(trial: Trial) -> Iterator[Problem]:
+    """What is missing of an error in other letters than ASCII, which JSON has as UTF-8."""
+    words = f"{begun(400)}: le mod\u00e8le n\u2019existe pas; \u8f93\u5165\u592a\u957f"
+    answers = trial.dialect.answers
+    body = json.dumps(json.loads(answers.write_error(400, words)), ensure_ascii=False).encode()
+    reply = trial.call_with(Response(400, body, headers=answers.error_headers(400, words)))
+    if isinstance(reply, Answered) and reply.error is not None:
+        yield from (fault.after("answered 400 in UTF-8: ") for fault in missing_words(reply.error, words))
 
 
 def _misread(trial: Trial, form: ErrorForm) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.checks import wire
@@ -15,6 +15,7 @@ from art_compliance.dialects import Decoded
 from art_compliance.findings import FindingClass, Problem
 from art_compliance.pointers import leaves
 from art_compliance.quoting import show
+from art_compliance.scenarios import Scenario
 from art_compliance.subject.observations import Crashed, Refused, Sent
 from art_sdk import ArtStandardPrompt, ToolResultMessage, parse_prompt
 from art_sdk.sendable import find_unsendable
@@ -54,6 +55,8 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     right = trial.scenario.outcomes_for(trial.dialect.name)
     if isinstance(seen, Refused) and _rejects_timeouts(trial, seen):
         raise NotApplicable("the adapter rejects the option timeouts")
+    if isinstance(seen, Refused) and seen.code in _REFUSALS and (loss := _refused_loss(trial)) is not None:
+        raise NotApplicable(f"the adapter refuses what it would lose: it does not declare {loss}")
     if isinstance(seen, Refused) and trial.subject.speaks is not None and seen.status is None:
         raise NotApplicable(f"its client cannot express this in {trial.subject.speaks}")
     if isinstance(seen, Refused):
@@ -66,6 +69,22 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     if wrong:
         text = f"the outcome is {', '.join(wrong)}{why}; expected {' or '.join(right)}"
         yield Problem(text, finding_class=_class_of_outcome(trial, right))
+
+
+def _refused_loss(trial: Trial) -> str | None:
+    """A loss that the adapter does not declare, and that the format makes inevitable for this prompt."""
+    undeclared = trial.dialect.requests.lacks - set(trial.subject.losses)
+    return next((loss for loss in sorted(undeclared) if _HAS[loss](trial.scenario)), None)
+
+
+_HAS: Final[Mapping[str, Callable[[Scenario], bool]]] = {
+    "message_name": lambda one: any(
+        message.get("name") is not None and "tool_call_id" not in message for message in one.prompt
+    ),
+    "result_status": lambda one: any(message.get("status") == "error" for message in one.prompt),
+    "tool_output_schema": lambda one: any("outputSchema" in tool for tool in one.options.get("tools", ())),
+}
+"""Whether a prompt or its tools have what is lost."""
 
 
 def _rejects_timeouts(trial: Trial, refused: Refused) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 from random import Random
 from typing import Any, Final
 
 from msgspec import Struct
 
+from art_compliance.checks.additions import PLAIN_ANSWER
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     CALLS_IN_A_TURN,
@@ -29,6 +31,7 @@ from art_compliance.checks.translation.losses import losses_of
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.pointers import escape
+from art_compliance.provider import answering_with
 from art_compliance.quoting import show
 from art_compliance.subject.observations import Sent
 from art_sdk import Capability
@@ -244,11 +247,25 @@ def keys_keep_their_order(trial: Trial) -> Iterator[Problem]:
     if not given:
         raise NotApplicable("not declared: response_schema, tools")
     for what, options in given:
-        seen = trial.observe([{"role": "user", "content": "hello"}], {"thread_id": "order", **options})
-        for pointer, found in _orders(seen.payload, set(names)) if isinstance(seen, Sent) else ():
-            if found != names:
-                text = f"the properties of a {what}, {show(names)}, are sent in another order: {show(found)}"
-                yield Problem(text, pointer=pointer)
+        orders = (order for payload in _made(trial, options) for order in _orders(payload, set(names)))
+        wrong = next(((pointer, found) for pointer, found in orders if found != names), None)
+        if wrong is not None:
+            text = f"the properties of a {what}, {show(names)}, are sent in another order: {show(wrong[1])}"
+            yield Problem(text, pointer=wrong[0])
+
+
+def _made(trial: Trial, options: Options) -> Iterator[Any]:
+    """The payload that is translated, and the one that a call sends: the order may change where it is written."""
+    prompt, options = [{"role": "user", "content": "hello"}], {"thread_id": "order", **options}
+    seen = trial.observe(prompt, options)
+    if isinstance(seen, Sent):
+        yield seen.payload
+    if trial.subject.has_translate and trial.subject.call_methods:
+        before = trial.subject.request_count
+        trial.subject.call(prompt, options, answering_with(PLAIN_ANSWER))
+        for request in trial.subject.seen_since(before):
+            with suppress(ValueError):  # another check reports what is no JSON
+                yield json.loads(request.body)
 
 
 def _orders(value: Any, names: set[str], pointer: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -48,6 +48,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         read=Messages,
         rules=RULES,
         version_field="anthropic_version",
+        lacks=frozenset({"message_name", "tool_output_schema"}),
         own_fields={"metadata": {"user_id": "user-7"}, "service_tier": "standard_only"},
         reasoning_fields={"thinking": {"type": "enabled", "budget_tokens": 1024}},
         generation=GENERATION,

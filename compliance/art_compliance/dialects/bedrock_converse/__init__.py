@@ -50,6 +50,7 @@ BEDROCK_CONVERSE: Final = Dialect(
         decode=decode,
         read=Conversation,
         rules=RULES,
+        lacks=frozenset({"message_name", "tool_output_schema"}),
         own_fields={
             "requestMetadata": {"team": "search"},
             "performanceConfig": {"latency": "optimized"},

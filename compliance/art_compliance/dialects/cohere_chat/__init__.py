@@ -48,6 +48,7 @@ COHERE_CHAT: Final = Dialect(
         decode=decode,
         read=Chat,
         rules=RULES,
+        lacks=frozenset({"message_name", "result_status", "tool_output_schema"}),
         own_fields={"seed": 7, "k": 5, "priority": 1},
         reasoning_fields={"thinking": {"type": "enabled"}},
         generation=GENERATION,

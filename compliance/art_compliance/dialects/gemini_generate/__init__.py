@@ -60,6 +60,7 @@ GEMINI_GENERATE: Final = Dialect(
         decode=decode,
         read=Contents,
         rules=RULES,
+        lacks=frozenset({"message_name"}),
         own_fields={"generationConfig": {"seed": 7}, "safetySettings": [_UNBLOCKED]},
         reasoning_fields={"generationConfig": {"thinkingConfig": {"includeThoughts": True}}},
         generation=GENERATION,

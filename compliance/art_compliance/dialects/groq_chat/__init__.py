@@ -37,6 +37,7 @@ GROQ_CHAT: Final = ChatForm(
     failures=(STOPPED_EARLY,),
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905"),
+    lacks=frozenset({"message_name", "result_status", "tool_output_schema"}),
     own_fields={"seed": 7, "service_tier": "flex", "include_reasoning": False},
     reasoning_fields={"include_reasoning": True},
     reasoning=reasoning,

@@ -27,6 +27,7 @@ MISTRAL_CHAT: Final = ChatForm(
     write_error=write_error,
     models=("mistral-large-latest",),
     other_models=("codestral-2508", "magistral-medium-2509", "ministral-3b-2410"),
+    lacks=frozenset({"message_name", "result_status", "tool_output_schema"}),
     own_fields={"random_seed": 7, "safe_prompt": True},
     reasoning_fields={"reasoning_effort": "high"},
     describe_model=describe_model,

@@ -54,6 +54,7 @@ OLLAMA_CHAT: Final = Dialect(
         decode=decode,
         read=Chat,
         rules=RULES,
+        lacks=frozenset({"message_name", "result_status", "tool_output_schema"}),
         own_fields={"options": {"seed": 7}, "keep_alive": "10m"},
         reasoning_fields={"think": True},
         generation=GENERATION,

@@ -32,6 +32,7 @@ from art_compliance.dialects.recorded import TokenCounts
 from art_compliance.dialects.ruling import RuleCheck
 from art_compliance.dialects.variations import FailureForm, Variation
 from art_compliance.scenarios import WrittenAnswer
+from art_sdk import Loss
 
 GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
     "frequency_penalty": (0,),
@@ -101,6 +102,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """Names of models for the list of them."""
     other_models: tuple[str, ...] = ()
     """As in `Models`."""
+    lacks: frozenset[Loss] = frozenset({"result_status", "tool_output_schema"})
+    """As in `Requests`."""
     own_headers: Mapping[str, str] = {}
     """As in `Service`."""
     own_fields: Mapping[str, Any] = {}
@@ -159,6 +162,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             decode=decoder(Variant(name=self.name, fields=self.kept_fields, parts=self.kept_parts)),
             read=Chat,
             rules=self.rules,
+            lacks=self.lacks,
             own_fields=self.own_fields,
             stream_fields=self.stream_fields,
             reasoning_fields=self.reasoning_fields,

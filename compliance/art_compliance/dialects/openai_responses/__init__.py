@@ -52,6 +52,7 @@ OPENAI_RESPONSES: Final = Dialect(
         decode=decode,
         read=Items,
         rules=RULES,
+        lacks=frozenset({"message_name", "result_status", "tool_output_schema"}),
         own_fields={"truncation": "auto", "include": ["message.output_text.logprobs"], "service_tier": "flex"},
         stream_fields={"stream_options": {"include_obfuscation": False}},
         reasoning_fields={"reasoning": {"effort": "low"}},

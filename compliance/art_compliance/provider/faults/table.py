@@ -43,6 +43,7 @@ from art_compliance.provider.faults.timing import (
     cut_body,
     cut_refusal,
     half,
+    keep_alive,
     keep_steady,
     slow_down,
     trickle,
@@ -364,3 +365,13 @@ STEADY: Final = Fault(
     expects="whole",
 )
 """Clients that limit pauses, not the total, must read it whole. It is usual, so it is not in the table."""
+
+KEPT_ALIVE: Final = Fault(
+    id="kept-alive",
+    words="a good stream in which comments alone come for 0.75 s",
+    spoil=keep_alive,
+    expects="whole",
+    on=STREAMED,
+    within=EVENT_STREAM,
+)
+"""As OpenRouter sends them while a model thinks (openrouter.ai/docs/api/reference/streaming)."""

@@ -44,6 +44,13 @@ def keep_steady(good: Good) -> Response:
     return good.script(*(step for part in parts for step in (Send(part), Pause(0.15))))
 
 
+def keep_alive(good: Good) -> Response:
+    """Comments alone for 0.75 s in the middle of the events, a few in a second."""
+    at = len(good.events) // 2
+    waiting = (Send(b": keep-alive\n\n"), Pause(0.15)) * 5
+    return good.script(*map(Send, good.events[:at]), *waiting, *map(Send, good.events[at:]))
+
+
 def half(good: Good) -> bytes:
     """The first half of the body."""
     return good.body[: len(good.body) // 2]

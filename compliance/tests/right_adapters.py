@@ -167,15 +167,14 @@ class PassesEverythingOn:
 
 
 class RefusesLosses(CohereChatAdapter):
-    """Refuses names, failed results and output schemas, for which Cohere has no field, instead of leaving them out."""
+    """Refuses names and output schemas, for which Cohere has no field, instead of leaving them out."""
 
-    losses = frozenset({"sampling_option:parallel_tool_calls"})
+    losses = frozenset({"result_status", "sampling_option:parallel_tool_calls"})
 
     def translate(self, prompt: Any, options: Any) -> Any:
         for index, message in enumerate(prompt):
-            is_named = getattr(message, "name", None) is not None and not hasattr(message, "tool_call_id")
-            if is_named or getattr(message, "status", None) == "error":
-                self.refuse("it has a name or a status, for which Cohere has no field; leave it out", index=index)
+            if getattr(message, "name", None) is not None and not hasattr(message, "tool_call_id"):
+                self.refuse("it has a name, for which Cohere has no field; leave it out", index=index)
         if any(tool.output_schema is not None for tool in options.tools):
             self.refuse("a tool has an output schema, for which Cohere has no field; leave it out")
         return super().translate(prompt, options)
@@ -200,7 +199,7 @@ RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "Bedrock's fields in another order": sending(BedrockConverseAdapter, _backwards),
         "Ollama's fields in another order": sending(OllamaChatAdapter, _backwards),
         "the Responses API's fields in another order": sending(OpenAIResponsesAdapter, _backwards),
-        "no losses": RefusesLosses,
+        "few losses": RefusesLosses,
         "Cohere's texts in parts": sending(CohereChatAdapter, _with_parts),
     }
 )

@@ -143,7 +143,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     rules: tuple[RuleCheck, ...]
     """The rules' functions."""
     lacks: frozenset[Loss] = frozenset()
-    """Losses that every adapter of the format declares, if it does not refuse what the format has no place for."""
+    """Losses that an adapter declares, if it does not refuse what the format has no place for. A failed result is not
+    refused: no agent could go on."""
     own_fields: Mapping[str, Any] = {}
     """Fields that the format has besides what is in a prompt and its options, with values that every model takes."""
     stream_fields: Mapping[str, Any] = {}

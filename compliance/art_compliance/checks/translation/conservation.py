@@ -81,7 +81,6 @@ _HAS: Final[Mapping[str, Callable[[Scenario], bool]]] = {
     "message_name": lambda one: any(
         message.get("name") is not None and "tool_call_id" not in message for message in one.prompt
     ),
-    "result_status": lambda one: any(message.get("status") == "error" for message in one.prompt),
     "tool_output_schema": lambda one: any("outputSchema" in tool for tool in one.options.get("tools", ())),
 }
 """Whether a prompt or its tools have what is lost."""

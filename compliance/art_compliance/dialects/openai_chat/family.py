@@ -102,7 +102,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """Names of models for the list of them."""
     other_models: tuple[str, ...] = ()
     """As in `Models`."""
-    lacks: frozenset[Loss] = frozenset({"result_status", "tool_output_schema"})
+    lacks: frozenset[Loss] = frozenset({"tool_output_schema"})
     """As in `Requests`."""
     own_headers: Mapping[str, str] = {}
     """As in `Service`."""

@@ -212,7 +212,8 @@ def waits_for_events_alone(adapter: Any) -> None:
     own = adapter.call
 
     async def call(prompt: Any, options: Any) -> Any:
-        limit: float | None = (as_data(options).get("timeouts") or {}).get("between_bytes")
+        limits: dict[str, Any] = as_data(options).get("timeouts") or {}
+        limit: float | None = limits.get("between_bytes")
         events, last = own(prompt, options), time.monotonic()
         async for event in events:
             if limit is not None and time.monotonic() - last > limit:

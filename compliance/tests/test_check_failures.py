@@ -89,8 +89,9 @@ def test_what_an_error_does_not_say_is_found(status: int, changes: dict[str, Any
 def test_these_statuses_are_answered_and_one_of_them_says_how_long_to_wait():
     adapter, came = noting()
     assert messages_of(ERROR_ANSWER, adapter) == []
-    in_few_and_in_many_words, an_answer_and_a_page = [400, 400], [200, 200, 502]
-    assert [one.status for one in came] == [*STATUSES, *in_few_and_in_many_words, *an_answer_and_a_page]
+    in_other_letters, in_few_and_in_many_words, an_answer_and_a_page = [400], [400, 400], [200, 200, 502]
+    expected = [*STATUSES, *in_other_letters, *in_few_and_in_many_words, *an_answer_and_a_page]
+    assert [one.status for one in came] == expected
     assert [(one.status, one.retry_after) for one in came if one.retry_after] == [(429, "1")]
 
 

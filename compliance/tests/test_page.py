@@ -131,9 +131,11 @@ def test_a_text_of_a_megabyte_is_cut_around_what_was_lost():
 def test_ten_adapters_by_every_check_fit_into_the_size(is_bad):
     reports = [large_report(number, is_bad=is_bad) for number in range(10)]
     began = time.process_time()
+    render_page(reports[:1])
+    of_one = time.process_time() - began
     page = render_page(reports)
     assert len(page.encode()) <= LARGEST
-    assert time.process_time() - began < 5
+    assert time.process_time() - began - of_one < 20 * of_one
     assert all(report.adapter.name in page for report in reports)
 
 

@@ -187,7 +187,7 @@ class EventWriter:
     def write(self, piece: Piece) -> StreamEvent:
         """The event of a piece. The first piece sets `first_piece_ms`.
 
-        Raises TypeError for a text that is none: the adapter took something else in the answer for it.
+        Raises TypeError if the text of a piece is not a str.
         """
         if self.first_piece_ms is None:
             self.first_piece_ms = self._info.elapsed_ms()

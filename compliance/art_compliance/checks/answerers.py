@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
+from art_compliance.checks.limits import RETRY_AFTER
 from art_compliance.dialects import Dialect
 from art_compliance.provider import Answerer, Asked, Drop, Response, Send
 from art_compliance.scenarios import WrittenAnswer
@@ -26,6 +29,11 @@ def refusing(status: int, words: str | None = None) -> Answerer:
         return Response(status, answers.write_error(status, said), headers=answers.error_headers(status, said))
 
     return refuse
+
+
+def busy(asked: Asked) -> Response:
+    """A 503 answer with a Retry-After that adapters which retry wait for."""
+    return replace(refusing(503)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
 
 
 def cutting(written: WrittenAnswer) -> Answerer:

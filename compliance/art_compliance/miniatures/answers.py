@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, miniature
+from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, failed, miniature
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_sdk import TokenEvent
@@ -15,7 +15,7 @@ from art_sdk.json_data import is_array, is_object
 @miniature("response.answer-is-read")
 def reads_texts_alone(adapter: Any) -> None:
     """An answer with a call becomes an error."""
-    change_events(adapter, lambda events: _failed("no text") if _has(events, "TOOL_CALL") else events)
+    change_events(adapter, lambda events: failed("no text") if _has(events, "TOOL_CALL") else events)
 
 
 @miniature("response.every-prompt-is-answered")
@@ -239,7 +239,7 @@ def takes_errors_for_empty_answers(adapter: Any) -> None:
 @miniature("response.error-answer-is-an-error")
 def hides_the_status(adapter: Any) -> None:
     """The error says only that something went wrong."""
-    change_events(adapter, lambda events: _failed("something went wrong") if _has(events, "ERROR") else events)
+    change_events(adapter, lambda events: failed("something went wrong") if _has(events, "ERROR") else events)
 
 
 @miniature("response.error-answer-is-an-error")
@@ -251,7 +251,7 @@ def forgets_the_providers_code(adapter: Any) -> None:
 @miniature("response.key-is-never-shown")
 def shows_the_key(adapter: Any) -> None:
     """The error shows the request with its headers."""
-    change_events(adapter, lambda events: _failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
+    change_events(adapter, lambda events: failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
 
 
 def _without_code(event: dict[str, Any]) -> dict[str, Any]:
@@ -264,11 +264,6 @@ def _ended(event: dict[str, Any]) -> dict[str, Any]:
 
 def _has(events: Events, kind: str) -> bool:
     return any(event["type"] == kind for event in events)
-
-
-def _failed(message: str) -> Events:
-    error = {"code": "LLM_PROVIDER_ERROR", "message": message}
-    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
 def _answered_nothing(events: Events) -> Events:

@@ -175,6 +175,12 @@ def change_payload(adapter: Any, change: Callable[[Any], Any]) -> None:
     retranslate(adapter, lambda translate, prompt, options: change(translate(prompt, options)))
 
 
+def failed(message: str) -> Events:
+    """The events of a call that failed before anything came."""
+    error = {"code": "LLM_PROVIDER_ERROR", "message": message}
+    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
+
+
 def as_data(value: Any) -> Any:
     """Typed values as JSON data; a copy in any case."""
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -13,7 +13,7 @@ from zlib import crc32
 import httpx2
 import msgspec
 
-from art_compliance.miniatures.base import Events, as_data, change_events, miniature, retell
+from art_compliance.miniatures.base import Events, as_data, change_events, failed, miniature, retell
 from art_compliance.miniatures.streams import EventData, change_streams, each_event, of_kind, refeed
 from art_compliance.subject.events import Answered
 
@@ -217,18 +217,13 @@ def waits_for_events_alone(adapter: Any) -> None:
         events, last = own(prompt, options), time.monotonic()
         async for event in events:
             if limit is not None and time.monotonic() - last > limit:
-                for one in _stalled():
+                for one in failed("no event came in time"):
                     yield one
                 return
             last = time.monotonic()
             yield event
 
     adapter.call = call
-
-
-def _stalled() -> Events:
-    error = {"code": "LLM_PROVIDER_ERROR", "message": "no event came in time"}
-    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
 @miniature("faults.end-in-time", around=("openai",))

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.miniatures.base import Events, as_data, change_events, miniature, retell
+from art_compliance.miniatures.base import Events, as_data, change_events, failed, miniature, retell
 from art_compliance.miniatures.streams import change_streams, refeed
 from art_compliance.subject.events import Answered
 
@@ -132,13 +132,8 @@ async def _cancelled_only_later(given: Any) -> Any:
     except asyncio.CancelledError:
         if is_begun:
             raise
-        for event in _failure():
+        for event in failed("cancelled"):
             yield event
-
-
-def _failure() -> Events:
-    error = {"code": "LLM_PROVIDER_ERROR", "message": "cancelled"}
-    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
 
 
 @miniature("faults.end-in-time", around=("openai",))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.miniatures.base import Events, as_data, changed_events, miniature, retell
+from art_compliance.miniatures.base import Events, as_data, changed_events, failed, miniature, retell
 from art_compliance.subject.events import event_data
 
 EventData = dict[str, Any]
@@ -46,11 +46,6 @@ def _without_cached_tokens(event: EventData) -> EventData:
     return {**event, "metadata": {**event["metadata"], "cached_tokens": None}} if "metadata" in event else event
 
 
-def _failed(message: str) -> Events:
-    error = {"code": "LLM_PROVIDER_ERROR", "message": message}
-    return [{"type": "ERROR", "error": error}, {"type": "END", "message": None, "finish": "error"}]
-
-
 def each_event(change: Callable[[EventData], EventData]) -> Callable[[Events], Events]:
     """Every event is changed."""
     return lambda events: [change(event) for event in events]
@@ -64,7 +59,7 @@ def of_kind(kind: str, **fields: Any) -> Callable[[Events], Events]:
 @miniature("stream.answer-is-read")
 def cannot_stream(adapter: Any) -> None:
     """A streamed answer becomes an error, although streaming is declared."""
-    change_streams(adapter, lambda _: _failed("no JSON"))
+    change_streams(adapter, lambda _: failed("no JSON"))
 
 
 @miniature("stream.events-keep-their-order")
@@ -173,7 +168,7 @@ async def _never_cancelled(given: Any) -> Any:
         async for event in given:
             yield event
     except asyncio.CancelledError:
-        for event in _failed("cancelled"):
+        for event in failed("cancelled"):
             yield event
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -89,6 +90,11 @@ class Watched(Struct, frozen=True):
 def raised(seen: Refused | Crashed) -> str:
     """What was raised, in one line."""
     return seen.error if isinstance(seen, Crashed) else f"{seen.code}: {seen.message}"
+
+
+def observe_each(outcomes: Iterable[Answered | Exception]) -> list[Reply]:
+    """The replies that calls gave, and what is seen of the errors that others raised."""
+    return [observe_error(one) if isinstance(one, Exception) else one for one in outcomes]
 
 
 def observe_error(error: Exception) -> Refused | Crashed:

@@ -45,8 +45,11 @@ _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Which limits end a call with this fault. Steady answers take longer than them, but none may end one."""
 
-_BY_EACH_METHOD: Final = (("hang-mid-body", "between_bytes"), ("trickle", "whole_call"))
-"""With which fault and limit the methods besides `call` are called, too; `first_byte` is another check's business."""
+_BY_EACH_METHOD: Final[Mapping[str, tuple[str, ...]]] = {
+    "hang-mid-body": ("between_bytes",),
+    "trickle": ("whole_call",),
+}
+"""As `_ENDS`, for the methods besides `call`. `first_byte` is another check's business."""
 
 
 class Waiting(NamedTuple):
@@ -67,8 +70,7 @@ def wait(trial: Trial) -> Waiting:
         Waited(case, limit, method)
         for method in trial.subject.other_methods
         for case in known
-        for fault, limit in _BY_EACH_METHOD
-        if case.fault.id == fault
+        for limit in _BY_EACH_METHOD.get(case.fault.id, ())
     ]
     return _wait_for(trial, [*waited, *others])
 

@@ -8,9 +8,7 @@ from contextlib import suppress
 from itertools import count, pairwise
 from typing import Final
 
-from msgspec.structs import replace
-
-from art_compliance.checks.answerers import refusing
+from art_compliance.checks.answerers import busy
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     CALLS_IN_LOOPS,
@@ -160,8 +158,7 @@ def _seconds_beside_a_retry(trial: Trial) -> float:
         numbers.append(number := number_in(asked))
         if number == 0:
             return _echo_slowly(asked)
-        busy = replace(refusing(503)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
-        return echo(asked) if numbers.count(number) > 1 else busy
+        return echo(asked) if numbers.count(number) > 1 else busy(asked)
 
     calls = [(*ask_number(trial, number), "call") for number in range(2)]
     beside, _ = trial.subject.call_together_with(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)

@@ -6,9 +6,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import Any, Final
 
-from msgspec.structs import replace
-
-from art_compliance.checks.answerers import half_of, refusing
+from art_compliance.checks.answerers import busy, half_of
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CLOSED_WITHIN, CONNECTION_CLOSED_WITHIN, RETRY_AFTER
 from art_compliance.checks.requirements import NotApplicable
@@ -67,17 +65,13 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
             yield from wrong
             if wrong:
                 return
-    with trial.subject.answering(_busy):
+    with trial.subject.answering(busy):
         came = yield from _wrong_cancelling(trial, _WAITING, token=False, may_end=True)
         if came == "cancelled" and _asks_again(trial):
             yield Problem(f"{_WAITING}, the call retried anyway")
 
 
 _WAITING: Final = "cancelled while it waits to ask again"
-
-
-def _busy(asked: Asked) -> Response:
-    return replace(refusing(503)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
 
 
 def _asks_again(trial: Trial) -> bool:

@@ -29,7 +29,16 @@ from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable
 from art_compliance.subject.making import Order, find_format_of, make_adapter, require_adapter
-from art_compliance.subject.observations import Called, Crashed, Observation, Refused, Reply, Sent, observe_error
+from art_compliance.subject.observations import (
+    Called,
+    Crashed,
+    Observation,
+    Refused,
+    Reply,
+    Sent,
+    observe_each,
+    observe_error,
+)
 from art_compliance.subject.places import describe_error
 from art_compliance.subject.typed import typed_arguments
 from art_sdk import HttpRequest, parse_options, parse_prompt
@@ -103,7 +112,7 @@ class Host(Siblings, Watch):
     def call_together(self, calls: Sequence[AskingBy], seconds: float) -> list[Reply]:
         """The replies to concurrent calls, each by its method. One that takes longer than `seconds` has crashed."""
         replies = self._caller.read_together(calls, seconds=seconds)
-        return [observe_error(one) if isinstance(one, Exception) else one for one in replies]
+        return observe_each(replies)
 
     def keep(self, prompt: Any, options: Any) -> dict[str, Any] | Refused | Crashed:
         """Of the events of a call, the numbers of those that changed after they came; and whether the arguments did.

@@ -18,7 +18,7 @@ from art_compliance.subject.host.calling import Caller, close_in_own_loop, read_
 from art_compliance.subject.host.environment import environment_with
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
-from art_compliance.subject.observations import Observation, Reply, Sent, observe_error
+from art_compliance.subject.observations import Observation, Reply, Sent, observe_each, observe_error
 from art_compliance.subject.places import describe_error
 from art_compliance.subject.typed import typed_arguments
 
@@ -105,7 +105,7 @@ class Siblings:
     def call_together_with(self, calls: Sequence[AskingBy], seconds: float) -> list[Reply]:
         """That adapter's replies to concurrent calls, each by its method."""
         replies = Caller(self._set, self._portal, self._order.limit, self._run).read_together(calls, seconds=seconds)
-        return [observe_error(one) if isinstance(one, Exception) else one for one in replies]
+        return observe_each(replies)
 
     def close_with(self) -> None:
         """Closes that adapter."""

@@ -44,6 +44,12 @@ def declare(adapter: Any, *repairs: str, late_system: bool = False, losses: tupl
         adapter.capabilities = frozenset(adapter.capabilities) | {"late_system"}
 
 
+@miniature("translation.options-survive", around=("ollama",))
+def declares_a_choice_that_is_ignored(adapter: Any) -> None:
+    """`tool_choice` is declared and sent to a provider that ignores it."""
+    adapter.capabilities = frozenset(adapter.capabilities) | {"tool_choice"}
+
+
 @miniature("translation.renamed-tools-stay-distinct")
 def cleans_tool_names_alike(adapter: Any) -> None:
     """Tools are renamed, and two of them may get the same name."""

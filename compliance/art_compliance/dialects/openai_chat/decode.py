@@ -39,15 +39,17 @@ _SAME_NAME: Final = ("model", "temperature", "top_p", "parallel_tool_calls", "st
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """What a relative expects back unchanged with an assistant's message.
+    """What a relative expects back unchanged with an assistant's message, and what it ignores.
 
     `fields` of the message and `parts` of its content (by type) become the message's extension of the dialect `name`:
-    the fields under their names, the parts as `blocks`, each with its place.
+    the fields under their names, the parts as `blocks`, each with its place. Fields of a request that are `ignored`
+    set no option, except to one of the values beside their name, which say what happens anyway.
     """
 
     name: str
     fields: tuple[str, ...] = ()
     parts: frozenset[str] = frozenset()
+    ignored: Mapping[str, tuple[Any, ...]] = {}
 
 
 def decoder(variant: Variant) -> Decode:
@@ -59,6 +61,9 @@ def _decode(variant: Variant, payload: object, *, url: str | None = None) -> Dec
     """The request in the standard format. Raises DecodeFailed."""
     ledger = Ledger()
     with ledger.open(payload, "") as body:
+        for name, harmless in variant.ignored.items():
+            if body.left.get(name) not in harmless:
+                body.take(name)
         prompt = _Messages(ledger, variant).read(body.take_list("messages"))
         tools = tuple(_tools(ledger, body))
         options = _options(ledger, body)

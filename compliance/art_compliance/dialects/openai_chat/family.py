@@ -86,6 +86,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """Fields of an assistant's message that go back as they came, such as its reasoning."""
     kept_parts: frozenset[str] = frozenset()
     """Types of parts of an assistant's content that go back as they came."""
+    ignored_fields: Mapping[str, tuple[Any, ...]] = {}
+    """Fields of a request that have no effect there, with the values that say what happens anyway: others are lost."""
     has_thinking: bool = False
     """As in `Requests`."""
     has_signature: bool = False
@@ -159,7 +161,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
 
     def _requests(self) -> Requests:
         return Requests(
-            decode=decoder(Variant(name=self.name, fields=self.kept_fields, parts=self.kept_parts)),
+            decode=decoder(self._variant()),
             read=Chat,
             rules=self.rules,
             lacks=self.lacks,
@@ -173,6 +175,9 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             has_thinking=self.has_thinking,
             has_signature=self.has_signature,
         )
+
+    def _variant(self) -> Variant:
+        return Variant(name=self.name, fields=self.kept_fields, parts=self.kept_parts, ignored=self.ignored_fields)
 
     def _answers(self) -> Answers:
         return Answers(

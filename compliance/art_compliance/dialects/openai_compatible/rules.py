@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.dialects.openai_chat import option_rules, tool_rules
@@ -135,11 +135,19 @@ def ollama_effort(chat: Chat) -> Iterator[Broken]:
             )
 
 
+IGNORED_BY_OLLAMA: Final[Mapping[str, tuple[Any, ...]]] = {
+    "tool_choice": ("auto",),
+    "parallel_tool_calls": (True,),
+    "max_completion_tokens": (),
+}
+"""With the values that say what happens anyway."""
+
+
 @rule("ollama.ignored")
 def ollama_ignored(chat: Chat) -> Iterator[Broken]:
-    """A choice that is `auto` says what happens without it."""
-    for name in ("tool_choice", "parallel_tool_calls", "max_completion_tokens"):
-        if chat.body.get(name) not in (None, "auto"):
+    """A field that says what happens anyway is not reported."""
+    for name, harmless in IGNORED_BY_OLLAMA.items():
+        if chat.body.get(name) not in (None, *harmless):
             yield Broken(f"/{name}", f"Ollama ignores {name}")
 
 

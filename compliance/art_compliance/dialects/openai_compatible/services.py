@@ -27,7 +27,7 @@ from art_compliance.dialects.openai_compatible.answers import (
     write_xai,
     write_xai_error,
 )
-from art_compliance.dialects.openai_compatible.rules import RULES
+from art_compliance.dialects.openai_compatible.rules import IGNORED_BY_OLLAMA, RULES
 from art_compliance.dialects.recorded import TokenCounts
 
 _NAME: Final = FORM.name
@@ -67,6 +67,7 @@ OLLAMA: Final[Dialect] = ChatForm(
     access=chat_access(no_key="Unauthorized", wrong_key="Unauthorized"),  # recorded at ollama.com; a local one has none
     rules=RULES,
     kept_fields=("reasoning",),  # recorded in requests; `Message` in openai/openai.go
+    ignored_fields=IGNORED_BY_OLLAMA,
     has_thinking=True,
     write=write_ollama,
     write_error=write_ollama_error,

@@ -123,6 +123,38 @@ def test_an_adapter_whose_closing_fails_gets_a_finding():
     assert messages_of(CHECK, Busy) == ["closing an adapter failed: aclose raised OSError: busy"]
 
 
+def closed_by_close(close: Callable[[Any], None]) -> type[Any]:
+    """An adapter with synchronous calls, and a `close` that does this."""
+
+    class Synchronous(calling(lambda: None)):  # type: ignore[misc]  # made by a function
+        def call_sync(self, prompt: Any, options: Any) -> Iterator[Any]:
+            return iter([*self.call(prompt, options)])
+
+    Synchronous.close = close  # type: ignore[attr-defined]  # it is what is tested
+    return Synchronous
+
+
+def test_what_stays_after_a_synchronous_close_is_counted(resting):
+    expected = (
+        "after 6 adapters were made, called by call_sync and closed with close there are 6 more threads than before"
+    )
+    assert messages_of(CHECK, closed_by_close(lambda _: resting())) == [expected]
+
+
+def test_a_synchronous_close_that_fails_gets_a_finding():
+    def close(_: Any) -> None:
+        raise OSError("busy")
+
+    assert messages_of(CHECK, closed_by_close(close)) == ["closing an adapter failed: close raised OSError: busy"]
+
+
+def test_an_asynchronous_close_is_left_alone(resting):
+    async def close(_: Any) -> None:
+        resting()
+
+    assert messages_of(CHECK, closed_by_close(close)) == []  # type: ignore[arg-type]  # as it is meant
+
+
 def test_an_adapter_that_cannot_be_closed_at_the_end_gets_a_finding(monkeypatch: pytest.MonkeyPatch):
     def leave(_: Subject) -> list[str]:
         raise HarnessError("closing it: the device is busy")

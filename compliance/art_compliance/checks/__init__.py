@@ -21,6 +21,7 @@ from art_compliance.checks import (
 from art_compliance.checks.base import Check, checks_of, in_order
 from art_compliance.checks.faults import agreement, connecting, errors, retries, time_limits
 from art_compliance.checks.load import (
+    closed,
     concurrency,
     conversations,
     earlier,
@@ -94,6 +95,7 @@ _MODULES: Final = (
     growth,
     loops,
     isolation,
+    closed,
     conversations,
     earlier,
     settings,

@@ -6,7 +6,7 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -175,6 +175,31 @@ def gives_no_place_back(adapter: Any) -> None:
         free[0] += 1
 
     retell(adapter, counted)
+
+
+@miniature("load.closed-calls-free-their-resources", around=("openai", "mistral"))
+def reads_on_a_thread_that_stays(adapter: Any) -> None:
+    """Each synchronous call has a thread, which a caller who stops reading never ends."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        is_read = Event()
+        Thread(target=is_read.wait, daemon=True).start()
+        yield from own(prompt, options)
+        is_read.set()
+
+    adapter.call_sync = call_sync
+
+
+@miniature("load.nothing-stays-behind", around=("openai", "gemini"))
+def closes_in_an_event_loop_alone(adapter: Any) -> None:
+    """`close` leaves the connections of synchronous calls open; `aclose` closes them."""
+    _KEPT.append(adapter)
+    adapter.close = lambda: None
+
+
+_KEPT: Final = list[Any]()
+"""While a program has an adapter, nothing else closes its connections."""
 
 
 @miniature("load.nothing-stays-behind", around=("openai",))

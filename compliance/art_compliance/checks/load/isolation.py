@@ -9,11 +9,10 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.limits import CLOSED_CALLS
-from art_compliance.checks.load.concurrency import answer_to, echo
+from art_compliance.checks.load.concurrency import echo
 from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.requirements import NotApplicable, require_read
-from art_compliance.checks.streamed import STREAMS, whole_and_streamed
+from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.base import Service
 from art_compliance.findings import Problem
@@ -22,8 +21,7 @@ from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
 from art_compliance.subject.events import Answered
-from art_compliance.subject.host.interrupting import CannotDo
-from art_compliance.subject.observations import Crashed, Refused, Watched, raised
+from art_compliance.subject.observations import Watched
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
 
@@ -225,33 +223,6 @@ _PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
     [{"role": "user", "content": "What is the time?"}],
     {"thread_id": "thread-apart", "top_p": 0.5},
 )
-
-
-@check(
-    "load.closed-calls-free-their-resources",
-    clause="After many calls that were closed midway, the next call works as before.",
-    finding_class="contract",
-    requires=STREAMS,
-    once=True,
-)
-def closed_calls_free_their_resources(trial: Trial) -> Iterator[Problem]:
-    """Users press stop, all day."""
-    prompt, options = ask_number(trial, 1)
-    with trial.subject.answering(echo):
-        for _ in range(CLOSED_CALLS):
-            try:
-                closed = trial.subject.attempt("close_early", prompt=prompt, options=options)
-            except CannotDo as error:
-                raise NotApplicable(str(error)) from error
-            if isinstance(closed, Crashed) and closed.timed_out:
-                raise NotApplicable("closing a call hangs: see stream.closing-ends-the-call")
-            if isinstance(closed, (Refused, Crashed)):
-                yield Problem(f"after some of {CLOSED_CALLS} closed calls, the next one raised {raised(closed)}")
-                return
-    reply = trial.subject.call(*ask_number(trial, 2), echo)
-    if not isinstance(reply, Answered) or reply.text != answer_to(2):
-        wrong = show(reply.text) if isinstance(reply, Answered) else str(reply)
-        yield Problem(f"after {CLOSED_CALLS} closed calls, the next one gives {wrong}")
 
 
 @check(

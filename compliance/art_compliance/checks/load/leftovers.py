@@ -29,6 +29,7 @@ def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
     for use, what, each in (
         (_call, "calls", len(trial.subject.call_methods)),
         (_open_and_close, "adapters were made, called and closed", 1),
+        (_open_and_close_synchronous, "adapters were made, called by call_sync and closed with close", 1),
     ):
         try:
             left = _left_by(trial, use)
@@ -83,10 +84,19 @@ def _call(trial: Trial, many: int) -> bool:
 
 def _open_and_close(trial: Trial, many: int) -> bool:
     """One that cannot be closed may keep what it has."""
+    return _make_and_close(trial, many, trial.subject.call_methods, "aclose")
+
+
+def _open_and_close_synchronous(trial: Trial, many: int) -> bool:
+    """So do programs without an event loop."""
+    return "call_sync" in trial.subject.methods and _make_and_close(trial, many, ["call_sync"], "close")
+
+
+def _make_and_close(trial: Trial, many: int, methods: list[str], closing: str) -> bool:
     calls = [ask_number(trial, number) for number in range(many)]
     with trial.subject.answering(echo):
         try:
-            failed = trial.subject.attempt("open_and_close", calls=calls, methods=trial.subject.call_methods)
+            failed = trial.subject.attempt("open_and_close", calls=calls, methods=methods, closing=closing)
         except CannotDo:
             return False
     if isinstance(failed, str):

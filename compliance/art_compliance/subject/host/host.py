@@ -21,10 +21,11 @@ from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.factories import Named, find_factory
 from art_compliance.subject.facts import facts_of
 from art_compliance.subject.host.calling import Caller
+from art_compliance.subject.host.closing import close_adapter
 from art_compliance.subject.host.collecting import answered_whole, is_folded
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
-from art_compliance.subject.host.siblings import Asking, AskingBy, Made, Runner, Siblings, close_adapter
+from art_compliance.subject.host.siblings import Asking, AskingBy, Made, Runner, Siblings
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable

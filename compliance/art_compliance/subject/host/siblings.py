@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
-from art_compliance.subject.deadlines import TimedOut, await_bounded, run_bounded, start_bounded
+from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered
 from art_compliance.subject.formats import Format
 from art_compliance.subject.host.calling import Caller, close_in_own_loop, read_in_own_loop
+from art_compliance.subject.host.closing import CLOSERS, close_adapter
 from art_compliance.subject.host.environment import environment_with
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
@@ -128,13 +128,15 @@ class Siblings:
         with suppress(Exception):  # what is left open is another check's business
             run_bounded(lambda: close_in_own_loop(another))
 
-    def open_and_close(self, calls: Sequence[Asking], methods: Sequence[str]) -> str | None:
+    def open_and_close(self, calls: Sequence[Asking], methods: Sequence[str], closing: str = "aclose") -> str | None:
         """Makes another adapter for each call, calls it by these methods and closes it, one after the other.
 
-        Returns why one could not be closed, if so. Raises CannotDo if it has nothing that closes it.
+        `closing` is `aclose`, or `close`, which is not asynchronous. Returns why one could not be closed, if so.
+        Raises CannotDo if it has nothing that closes it.
         """
-        if not can_be_closed(self.adapter):
-            raise CannotDo("it has no asynchronous aclose")
+        closer = CLOSERS[closing]
+        if not closer.can_close(self.adapter):
+            raise CannotDo(f"it has no {closer.words}")
         for prompt, options in calls:
             adapter = self._make_another(TEST_KEY)
             caller = Caller(adapter, self._portal, self._order.limit, self._run)
@@ -142,7 +144,7 @@ class Siblings:
                 with suppress(Exception):  # other checks look at that
                     caller.use(prompt, options, method)
             try:
-                close_adapter(adapter, self._order, self._portal)
+                closer.close(adapter, self._order, self._portal)
             except HarnessError as error:
                 return str(error).removeprefix(f"{self._order.name}: ")
         return None
@@ -171,23 +173,6 @@ class Siblings:
         """The model of another adapter: that of this one where its class has no default."""
         has_none = getattr(self._order.make, "default_model", None) == ""
         return getattr(self.adapter, "model", None) if has_none else None
-
-
-def can_be_closed(adapter: Any) -> bool:
-    """Whether it has an asynchronous `aclose`."""
-    return inspect.iscoroutinefunction(getattr(adapter, "aclose", None))
-
-
-def close_adapter(adapter: Any, order: Order, portal: anyio.from_thread.BlockingPortal) -> None:
-    """Closes the adapter if it can be closed. Raises HarnessError."""
-    if not can_be_closed(adapter):
-        return
-    try:
-        await_bounded(portal.start_task_soon(adapter.aclose), order.limit)
-    except TimedOut as error:
-        raise order.error(f"it cannot be closed: {error}") from error
-    except Exception as error:
-        raise order.error(f"aclose raised {describe_error(error)}") from error
 
 
 def reply_of(future: Future[Answered]) -> Reply:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks.limits import DRIPS_OF_A_PIECE, LONG_ANSWER, PIECES_IN_DRIPS
+from art_compliance.checks.limits import DRIPS_OF_A_PIECE, LONG_ANSWER, LONG_ARGUMENTS, PIECES_IN_DRIPS
 from art_compliance.checks.load import growth
 from art_compliance.checks.load.growth import late_chunks_cost_no_more
 from art_compliance.miniatures.base import change_events
@@ -57,6 +57,31 @@ def test_late_chunks_must_cost_more_both_by_a_factor_and_by_a_time(
     costs = {False: early, True: late}
     monkeypatch.setattr(growth, "_cost", lambda _trial, _way, *, late: costs[late])
     assert len(messages_of(CHECK, OpenAIAdapter)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "count"),
+    [([0.01], [0.2], 0), ([0.01], [0.21], 1), ([0.01], [0.21, 0.2], 0), ([0.001, 0.01], [0.21], 1), ([0.0], [9.0], 0)],
+)
+def test_arguments_must_cost_much_more_than_a_text_each_time(
+    text: list[float], arguments: list[float], count: int, monkeypatch: pytest.MonkeyPatch
+):
+    """The last cost is that of all later calls, too. What a text costs least is compared."""
+    costs = {True: iter([*arguments, arguments[-1]]), False: iter([*text, text[-1]])}
+
+    def cost(_: Any, way: Any, *, late: bool) -> float:
+        assert late
+        return next(costs[bool(way.answer.tool_calls)])
+
+    monkeypatch.setattr(growth, "_cost", cost)
+    monkeypatch.setattr(growth, "_late_chunks_of_texts", lambda _: iter(()))
+    assert len(messages_of(CHECK, OpenAIAdapter)) == count
+
+
+def test_arguments_that_come_in_one_piece_are_not_measured(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(growth, "_late_chunks_of_texts", lambda _: iter(()))
+    monkeypatch.setattr(growth, "_cost", lambda *_, **__: pytest.fail("it was measured"))
+    assert messages_of(CHECK, GeminiAdapter) == []
 
 
 def _work(seconds: float) -> None:
@@ -119,8 +144,9 @@ def test_the_answers_differ_only_in_where_their_small_pieces_are(make: Any):
         return events
 
     assert messages_of(CHECK, spoiled(lambda adapter: change_events(adapter, note), make)) == []
-    late, early = ([*map(small, sizes)] for sizes in answers[:2])
-    assert {sum(sizes) for sizes in answers} == {LONG_ANSWER}
+    late, early = ([*map(small, sizes)] for sizes in answers[:2] if sum(sizes) == LONG_ANSWER)
+    assert {sum(sizes) for sizes in answers} <= {LONG_ANSWER, LONG_ARGUMENTS, 0}  # calls have no tokens
+    assert sum(late) == sum(early)
     assert late.count(True) == early.count(True) == PIECES_IN_DRIPS * DRIPS_OF_A_PIECE
     assert early.index(True) < 2
     assert late[::-1].index(True) < 3

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from art_compliance.checks.requirements import NotApplicable
 from art_compliance.miniatures.base import Events, change_events
+from art_compliance.subject.subject import Subject
 from art_sdk import CAPABILITIES, OpenAIAdapter
 from trials import (
     Event,
@@ -70,6 +72,26 @@ def answering(give: Callable[[int], Any] = lambda _: None, **more: Any) -> Any:
         return right if given is None else given
 
     return scripted(call, **more)
+
+
+@pytest.mark.parametrize(
+    ("costs", "count"), [([0.03, 0.9], 200), ([0.06, 0.9], 100), ([9.0, 9.0], 40), ([None, 0.06], 100), ([None], 200)]
+)
+def test_fewer_calls_are_made_at_once_where_each_takes_much_work(
+    costs: list[float | None], count: int, monkeypatch: pytest.MonkeyPatch
+):
+    """The less of two costs counts; a call that fails has none."""
+    given, own = iter([*costs, costs[-1]]), Subject.attempt
+
+    def attempt(subject: Subject, verb: str, **arguments: Any) -> Any:
+        return next(given) if verb == "cost" else own(subject, verb, **arguments)
+
+    def call_together(_: Subject, calls: list[Any], *__: Any, seconds: float) -> Any:
+        raise NotApplicable(f"{len(calls)} calls within {seconds:g} s")
+
+    monkeypatch.setattr(Subject, "attempt", attempt)
+    monkeypatch.setattr(Subject, "call_together", call_together)
+    assert reason_of(AT_ONCE, OpenAIAdapter).startswith(f"{count} calls within ")
 
 
 @pytest.mark.parametrize(("capabilities", "of_four"), [(CAPABILITIES, [1, 2, 3]), (UNSTREAMED, [])])

@@ -90,7 +90,9 @@ def _wrong_calls(trial: Trial, calls: list[dict[str, Any]], answer: WrittenAnswe
         return f"calls with the ids {show(ids)}; each needs one of its own"
     for number, (wanted, call) in enumerate(zip(answer.tool_calls, calls, strict=True), 1):
         function: dict[str, Any] = call.get("function") or {}
-        arguments = function.get("arguments")
+        name, arguments = function.get("name"), function.get("arguments")
+        if name != wanted.function.name:
+            return f"the name {show(name)} in call {number}; it is {show(wanted.function.name)}"
         if not same_arguments(trial.dialect.answers, wanted.function.arguments, arguments):
             return f"other arguments of call {number}: {describe_change(wanted.function.arguments, str(arguments))}"
     return None

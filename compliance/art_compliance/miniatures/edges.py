@@ -68,6 +68,31 @@ def lets_an_empty_id_win(adapter: Any) -> None:
     change_streams(adapter, lambda events: with_calls(events, lambda call: _invented(call, emptied)))
 
 
+@miniature("stream.other-forms-are-read", around=("openai-compatible",))
+def joins_the_names_of_a_call(adapter: Any) -> None:
+    """The name of a call is what all its pieces say, one after the other."""
+    names: dict[str, str] = {}
+    begun: dict[int, str] = {}
+
+    def note(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            for piece in choice["delta"].get("tool_calls") or ():
+                if piece.get("id"):
+                    begun[piece.get("index", 0)] = piece["id"]
+                    names[piece["id"]] = ""
+                known = begun.get(piece.get("index", 0), "")
+                names[known] = names.get(known, "") + (piece["function"].get("name") or "")
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, note))
+    change_streams(adapter, lambda events: with_calls(events, lambda call: _named(call, names)))
+
+
+def _named(call: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    name = names.get(call["id"]) or call["function"]["name"]
+    return {**call, "function": {**call["function"], "name": name}}
+
+
 def _invented(call: dict[str, Any], emptied: set[str]) -> dict[str, Any]:
     return {**call, "id": f"made_up_{call['id']}"} if call["id"] in emptied else call
 

@@ -117,6 +117,23 @@ async def _delayed(given: Any) -> Any:
         yield event
 
 
+@miniature("stream.tokens-come-as-they-are-sent", around=("openai", "ollama-chat", "gemini"))
+def holds_tokens_back_where_calls_may_follow(adapter: Any) -> None:
+    """With tools, the events of a stream come when it has ended."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        given = own(prompt, options)
+        return _held(given) if as_data(options).get("tools") else given
+
+    adapter.call = call
+
+
+async def _held(given: Any) -> Any:
+    for event in [event async for event in given]:
+        yield event
+
+
 @miniature("stream.cancelling-ends-the-call")
 def swallows_cancellation_before_the_head(adapter: Any) -> None:
     """A call that is cancelled before its first event ends as if the provider had failed."""

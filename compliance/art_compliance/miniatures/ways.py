@@ -242,3 +242,29 @@ def writes_all_again_with_each_token(adapter: Any) -> None:
             yield event
 
     retell(adapter, writing)
+
+
+@miniature("load.late-chunks-cost-no-more", around=("openai", "anthropic"))
+def follows_the_arguments_with_each_piece(adapter: Any) -> None:
+    """How deep the arguments of a call are is counted from their beginning with each piece of them."""
+    own = adapter.stream_frames
+    adapter.stream_frames = lambda: _Counting(own())
+
+
+class _Counting:
+    """Frames, with the depth of what came of a call so far."""
+
+    def __init__(self, frames: Any) -> None:
+        self._frames = frames
+        self._read = ""
+        self.depth = 0
+
+    def feed(self, chunk: bytes) -> Any:
+        """The frames that the chunk completes."""
+        if b"arguments" in chunk or b"input_json_delta" in chunk:
+            self._read += chunk.decode(errors="replace")
+            self.depth = sum((letter == "{") - (letter == "}") for letter in self._read)
+        return self._frames.feed(chunk)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._frames, name)

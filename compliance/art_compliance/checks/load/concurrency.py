@@ -11,8 +11,10 @@ from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     CALLS_AT_ONCE,
+    LEAST_CALLS_AT_ONCE,
     PATIENCE_WITH_MANY,
     SHOWN_OF_CALLS,
+    WORK_AT_ONCE,
 )
 from art_compliance.checks.load.ways import ask_number
 from art_compliance.checks.replies import PROVIDER_ERROR, missing_words
@@ -37,7 +39,8 @@ from art_sdk import FunctionCall, ToolCall
 def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
     methods, tools = trial.subject.call_methods, _own_tools(trial)
-    calls = [(*_ask(trial, number, tools), methods[number // 4 % len(methods)]) for number in range(CALLS_AT_ONCE)]
+    numbers = range(_how_many(trial))
+    calls = [(*_ask(trial, number, tools), methods[number // 4 % len(methods)]) for number in numbers]
 
     def answer(asked: Asked) -> Response:
         number = number_in(asked)
@@ -55,8 +58,17 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     yield from wrong[:SHOWN_OF_CALLS]
     if len(wrong) > SHOWN_OF_CALLS:
         is_contract = all(fault.finding_class == "contract" for fault in wrong)
-        text = f"{len(wrong)} of {CALLS_AT_ONCE} concurrent calls gave a wrong answer"
+        text = f"{len(wrong)} of {len(numbers)} concurrent calls gave a wrong answer"
         yield Problem(text, finding_class="contract" if is_contract else None)
+
+
+def _how_many(trial: Trial) -> int:
+    """Fewer where a call takes much work, as one does that makes a client: together they would run into time limits."""
+    prompt, options = ask_number(trial, 0)
+    with trial.subject.answering(echo):
+        costs = [trial.subject.attempt("cost", prompt=prompt, options=options, method="call") for _ in range(2)]
+    cost = min((one for one in costs if isinstance(one, float)), default=0.0)
+    return CALLS_AT_ONCE if cost * CALLS_AT_ONCE <= WORK_AT_ONCE else max(int(WORK_AT_ONCE / cost), LEAST_CALLS_AT_ONCE)
 
 
 _IDS: Final = ("thread_id", "trace_id", "session_id")

@@ -40,7 +40,7 @@ def make(trial: Trial, call: RichCall) -> None:
 
 def calls_with_everything(trial: Trial) -> Iterator[RichCall]:
     """By each method a call of each kind, every other one streamed, and one that is refused."""
-    kinds = trial.once(_kinds)
+    kinds = rich_prompts(trial)
     for at, method in enumerate(trial.subject.call_methods):
         for number, one in enumerate(kinds):
             yield _call_of(trial, one, method, answering_with(one.answer), streamed=bool((at + number) % 2))
@@ -54,8 +54,12 @@ def _call_of(trial: Trial, rich: Rich, method: str, answerer: Answerer, *, strea
     return RichCall(method, rich.prompt, {**own, **({"stream": True} if streams else {})}, answerer)
 
 
-def _kinds(trial: Trial) -> list[Rich]:
+def rich_prompts(trial: Trial) -> list[Rich]:
     """Those that the adapter can take: a combination that its provider has not is refused."""
+    return trial.once(_able)
+
+
+def _able(trial: Trial) -> list[Rich]:
     declared = trial.subject.capabilities
     able = [one for one in _KINDS if declared.issuperset(one.needs)]
     if not trial.subject.has_translate:

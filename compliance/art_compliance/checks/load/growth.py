@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
+    ARGUMENTS_COST,
     DRIP_PAUSE,
     DRIPS_OF_A_PIECE,
     GROWN_BY,
@@ -19,6 +20,7 @@ from art_compliance.checks.limits import (
     GROWN_MORE_THAN,
     GROWTH_ROUNDS,
     LONG_ANSWER,
+    LONG_ARGUMENTS,
     PIECES_IN_DRIPS,
 )
 from art_compliance.checks.streamed import options_for
@@ -28,6 +30,7 @@ from art_compliance.dialects.framing import change_data, to_json
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Pause, Response, Send, Step
 from art_compliance.scenarios import WrittenAnswer
+from art_sdk import FunctionCall, ToolCall
 
 
 @check(
@@ -39,6 +42,12 @@ from art_compliance.scenarios import WrittenAnswer
 )
 def late_chunks_cost_no_more(trial: Trial) -> Iterator[Problem]:
     """Reading all again with each chunk takes the square of the length: a long answer stops everything else."""
+    yield from _late_chunks_of_texts(trial)
+    if "streaming" in trial.subject.capabilities and "tools" in trial.subject.capabilities:
+        yield from _pieces_of_arguments(trial)
+
+
+def _late_chunks_of_texts(trial: Trial) -> Iterator[Problem]:
     usual = inf
     for way in _ways(trial):
         late = _cost(trial, way, late=True)
@@ -53,6 +62,27 @@ def late_chunks_cost_no_more(trial: Trial) -> Iterator[Problem]:
             yield Problem(f"{way}: an answer of {LONG_ANSWER / 1e6:g} MB {took}; the work for a chunk must not grow")
             return
         usual = min(usual, early)
+
+
+def _pieces_of_arguments(trial: Trial) -> Iterator[Problem]:
+    """Parsing what there is with each piece is slow, unless a compiled parser does it: official clients have one."""
+    if not _is_streamed_in_pieces(trial, _ARGUMENTS):
+        return
+    text, arguments = inf, inf
+    for _ in range(2):
+        text = min(text, _cost(trial, _Way("call", _SHORTER_TEXT, streamed=True), late=True))
+        arguments = min(arguments, _cost(trial, _Way("call", _ARGUMENTS, streamed=True), late=True))
+        if not text or arguments <= ARGUMENTS_COST * text:
+            return
+    took = f"take {arguments * 1000:.0f} ms of processor time, and a text of that length {text * 1000:.0f} ms"
+    yield Problem(f"arguments of {LONG_ARGUMENTS / 1e3:g} kB in pieces {took}; read them once, when the call is whole")
+
+
+def _is_streamed_in_pieces(trial: Trial, answer: WrittenAnswer) -> bool:
+    try:
+        return len(trial.dialect.streams.write(answer)) > _PIECES
+    except CannotWrite:
+        return False
 
 
 class _Way(NamedTuple):
@@ -85,6 +115,11 @@ def _has_reasoning(trial: Trial) -> bool:
 
 _TEXT: Final = WrittenAnswer(content="w" * LONG_ANSWER)
 _THINKING: Final = WrittenAnswer(thinking="w" * LONG_ANSWER, content="done")
+_SHORTER_TEXT: Final = WrittenAnswer(content="w" * LONG_ARGUMENTS)
+_ARGUMENTS: Final = WrittenAnswer(
+    tool_calls=(ToolCall("call_long", FunctionCall("look", json.dumps({"at": "w" * LONG_ARGUMENTS}))),),
+    finish="tool_calls",
+)
 
 
 def _compare(trial: Trial, way: _Way, late: float) -> tuple[float, float]:
@@ -107,12 +142,13 @@ def _cost(trial: Trial, way: _Way, *, late: bool) -> float:
 
 def _dripping(answer: WrittenAnswer, *, late: bool) -> Answerer:
     """The answer, with some of its pieces in small chunks: the first ones, or the last."""
+    size = max(len(answer.content or ""), len(answer.thinking or ""), LONG_ARGUMENTS) / _PIECES
 
     def answer_so(asked: Asked) -> Response:
         response = asked.answer(answer)
         events = [step.data for step in response.steps or () if isinstance(step, Send)]
         pieces, drips = (events, _events_of) if events else (_cut(response.body, _PIECES), _bytes_of)
-        long = [at for at, piece in enumerate(pieces) if _PIECE / 2 < len(piece) < 4 * _PIECE]
+        long = [at for at, piece in enumerate(pieces) if size / 2 < len(piece) < 4 * size]
         begin = max(long[-1] - PIECES_IN_DRIPS, 0) if late else long[0]  # the last one may end the answer
         steps = _steps(pieces[:begin], map(drips, pieces[begin:][:PIECES_IN_DRIPS]), pieces[begin + PIECES_IN_DRIPS :])
         return Response(200, content_type=response.content_type, steps=tuple(steps))
@@ -121,8 +157,7 @@ def _dripping(answer: WrittenAnswer, *, late: bool) -> Answerer:
 
 
 _PIECES: Final = 128
-_PIECE: Final = LONG_ANSWER / _PIECES
-"""Bytes of a text's pieces: a streamed answer is written in so many."""
+"""A streamed answer is written in so many."""
 
 
 def _steps(before: Sequence[bytes], drips: Iterable[list[bytes]], after: Sequence[bytes]) -> Iterator[Step]:

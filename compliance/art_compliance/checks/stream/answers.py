@@ -11,6 +11,7 @@ from art_compliance.checks.answer_laws import ANSWER_LAWS, Reading, check_of
 from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check, leave_to, named
 from art_compliance.checks.limits import CUTS, PAUSE, PLACES_AT_THE_ENDS
+from art_compliance.checks.load.everything import rich_prompts
 from art_compliance.checks.replies import (
     differences,
     error_of,
@@ -38,7 +39,7 @@ from art_compliance.checks.streamed import (
 )
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Drop, Response, Send, Step, answering_with
+from art_compliance.provider import Answerer, Asked, Drop, Response, Send, Step, answering_with
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -215,10 +216,26 @@ def error_event_becomes_an_error(trial: Trial) -> Iterator[Problem]:
     once=True,
 )
 def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
-    """Otherwise there is no reason to stream."""
+    """Otherwise there is no reason to stream. Libraries hold tokens back where calls may follow."""
     question = trial.with_answer(_LONG_TEXT)
     streamed(question)
-    reply = require_read(stream(question, lambda asked: paused(question, asked, PAUSE)))
+    late = [*_late_tokens(question, require_read(stream(question, _paused(question))))]
+    yield from late
+    if late:
+        return  # whatever the call has
+    for rich in (one for one in rich_prompts(trial) if one.needs):
+        options = {**trial.scenario.call_options(), **rich.options, "stream": True}
+        reply = trial.subject.call(rich.prompt, options, _paused(question))
+        if isinstance(reply, Answered) and reply.error is None:
+            words = f"in a call with {' and '.join(rich.needs)}, "
+            yield from (one.after(words) for one in _late_tokens(question, reply))
+
+
+def _paused(question: Trial) -> Answerer:
+    return lambda asked: paused(question, asked, PAUSE)
+
+
+def _late_tokens(question: Trial, reply: Answered) -> Iterator[Problem]:
     early = [event for event, at in zip(reply.events, reply.at, strict=True) if reply.at[-1] - at > PAUSE / 2]
     come, sent = Answered(tuple(early)).token_text, question.once(_sent_before_the_pause)
     if len(come) < len(sent) / 2:

@@ -68,7 +68,12 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     wrong = sorted(came - set(right) - _allowed_instead(trial, right, came))
     if wrong:
         text = f"the outcome is {', '.join(wrong)}{why}; expected {' or '.join(right)}"
+        if isinstance(seen, Refused) and right == (_MAPS_IDS,):
+            text += ", as a conversation that began at another provider must go on"
         yield Problem(text, finding_class=_class_of_outcome(trial, right))
+
+
+_MAPS_IDS: Final = "repair:maps_call_ids"
 
 
 def _refused_loss(trial: Trial) -> str | None:

@@ -180,14 +180,22 @@ def inner_streams_change_nothing_else(trial: Trial) -> Iterator[Problem]:
         return
     for one in (trial, with_tools(trial, ["look", "see"])):
         if isinstance(one.observation, Sent):
-            for problem in _stream_problems(one):
-                payload = one.sent.payload
-                example = Example(prompt=one.scenario.prompt, options=one.scenario.call_options(), payload=payload)
+            request = _request(one)
+            for problem in _stream_problems(one, request):
+                example = Example(
+                    prompt=one.scenario.prompt, options=one.scenario.call_options(), payload=request.payload
+                )
                 yield msgspec.structs.replace(problem, example=example)
 
 
-def _stream_problems(trial: Trial) -> Iterator[Problem]:
-    if trial.decoded.options.get("stream") is not True:
+def _request(trial: Trial) -> Sent:
+    """What arrives where the adapter is called, as it may ask for the stream then."""
+    arrived = trial.arrived if trial.subject.kind == "white box" else trial.observation
+    return arrived if isinstance(arrived, Sent) else trial.sent
+
+
+def _stream_problems(trial: Trial, request: Sent) -> Iterator[Problem]:
+    if trial.decode(request).options.get("stream") is not True:
         yield Problem("the adapter declares streams_inside, but this request does not ask for a stream")
         return
     if "streaming" not in trial.subject.capabilities:
@@ -195,6 +203,6 @@ def _stream_problems(trial: Trial) -> Iterator[Problem]:
     seen = trial.observe(trial.scenario.prompt, {**trial.scenario.call_options(), "stream": True})
     if not isinstance(seen, Sent):
         yield Problem(f"with the option stream {shorten(str(seen))}")
-    elif not same_json(seen.payload, trial.sent.payload):
-        pointer = first_difference(trial.sent.payload, seen.payload)
+    elif not same_json(seen.payload, request.payload):
+        pointer = first_difference(request.payload, seen.payload)
         yield Problem("with the option stream the request is different", pointer=pointer)

@@ -206,15 +206,23 @@ def _results_reversed(prompt: list[dict[str, Any]]) -> list[dict[str, Any]]:
     leaves_to=(same_prompt_same_request,),
 )
 def sends_what_it_translates(trial: Trial) -> Iterator[Problem]:
-    """The payload that is judged must be the real one."""
+    """The payload that is judged must be the real one; where the adapter streams inside, that of a stream."""
     if trial.subject.kind != "white box":
         raise NotApplicable(f"the adapter is {trial.subject.kind}")
     translated, seen = trial.sent, trial.arrived
     if not isinstance(seen, Sent):
         yield Problem(f"when called, {shorten(str(seen))}")
-    elif not same_json(json.loads(json.dumps(translated.payload)), seen.payload):
+    elif not (_is_sent(translated, seen) or _is_sent(_streamed(trial), seen)):
         pointer = first_difference(translated.payload, seen.payload)
         yield Problem("the body that arrived is not the payload", pointer=pointer)
+
+
+def _is_sent(translated: Observation, seen: Sent) -> bool:
+    return isinstance(translated, Sent) and same_json(json.loads(json.dumps(translated.payload)), seen.payload)
+
+
+def _streamed(trial: Trial) -> Observation:
+    return trial.observe(trial.scenario.prompt, {**trial.scenario.call_options(), "stream": True})
 
 
 @check(

@@ -313,3 +313,14 @@ def test_python_counts_what_is_allocated_only_while_that_is_measured():
 @pytest.mark.parametrize("check", [AT_ONCE, FLAT])
 def test_an_adapter_without_a_call_is_not_put_under_load(check: str):
     assert "no call" in reason_of(check, translator(lambda *_: {}))
+
+
+def test_an_adapter_that_asks_twice_is_not_compared_with_another():
+    class Twice(OpenAIAdapter):
+        async def call(self, prompt: Any, options: Any) -> Any:
+            for _ in range(2):
+                events = [event async for event in super().call(prompt, options)]
+            for event in events:
+                yield event
+
+    assert "several" in reason_of("load.adapters-are-isolated", Twice)

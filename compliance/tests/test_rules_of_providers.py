@@ -196,3 +196,11 @@ def test_a_schema_that_is_none_is_found_where_it_constrains_values(parameters, p
     payload = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}], "tools": [tool]}
     found = judge_rules("openai-chat", payload)
     assert [(finding.pointer or "").removeprefix("/tools/0/function/parameters") for finding in found] == pointers
+
+
+def test_the_last_of_several_outputs_of_a_call_is_shown():
+    call = {"type": "function_call", "call_id": "call_1", "name": "find_ship", "arguments": "{}"}
+    outputs = [{"type": "function_call_output", "call_id": "call_1", "output": f"berth {at}"} for at in range(3)]
+    said = {"role": "user", "content": "Where is it?"}
+    [finding] = judge_rules("openai-responses", {"model": "gpt-5-mini", "input": [said, call, *outputs]})
+    assert (finding.pointer, "has 3 outputs" in finding.message) == ("/input/4", True)

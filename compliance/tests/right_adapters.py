@@ -20,6 +20,8 @@ from art_sdk import (
     OllamaChatAdapter,
     OpenAIAdapter,
     OpenAIResponsesAdapter,
+    parse_options,
+    parse_prompt,
 )
 from art_sdk.json_data import is_array, is_object
 from art_sdk.stream import TokenEvent
@@ -166,6 +168,40 @@ class PassesEverythingOn:
         return getattr(self._own, name)
 
 
+class PassesArgumentsOn(OnlyCalls):
+    """An SDK's adapter translates: it takes typed values, as its `translate` does."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        return self._own.translate(prompt, options)
+
+
+class StreamsInside(OpenAIAdapter):
+    """Every request asks for a stream, which `translate` alone does not show."""
+
+    repairs = OpenAIAdapter.repairs | {"streams_inside"}
+
+    def prepare(self, prompt: Any, options: Any) -> Any:
+        return super().prepare(prompt, structs.replace(parse_options(options), stream=True))
+
+
+class LosesNames(OpenAIAdapter):
+    """Declares that names are lost: those that OpenAI would reject are, too."""
+
+    losses = OpenAIAdapter.losses | {"message_name"}
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        return super().translate([*map(_without_name, prompt)], options)
+
+    def prepare(self, prompt: Any, options: Any) -> Any:
+        return super().prepare([*map(_without_name, parse_prompt(prompt))], options)
+
+
+def _without_name(message: Any) -> Any:
+    """A result keeps the name of its tool."""
+    has_name = hasattr(message, "name") and not hasattr(message, "tool_call_id")
+    return structs.replace(message, name=None) if has_name else message
+
+
 class RefusesLosses(CohereChatAdapter):
     """Refuses names and output schemas, for which Cohere has no field, instead of leaving them out."""
 
@@ -192,6 +228,9 @@ RIGHT: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType(
         "tokens as dicts": GivesDicts,
         "call alone": OnlyCalls,
         "a proxy": PassesEverythingOn,
+        "an adapter inside": PassesArgumentsOn,
+        "a stream for every answer": StreamsInside,
+        "no names": LosesNames,
         "no time limits": RefusesTimeouts,
         "blocks everywhere": sending(AnthropicAdapter, _with_blocks),
         "a mark of the cache": sending(AnthropicAdapter, _marked),

@@ -134,6 +134,9 @@ CALLS_PER_MEASURE: Final = 20
 MEMORY_ROUNDS: Final = 15
 """measures, at most: an adapter that keeps nothing is done after the second that a cache leaves alone"""
 
+LONG_PROMPT: Final = 100
+"""sentences in the prompts of calls whose memory is measured"""
+
 BYTES_A_CALL: Final = 300
 """bytes that may stay of a call; an adapter that keeps the events of its calls leaves some thousands"""
 

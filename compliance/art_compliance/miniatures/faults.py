@@ -336,6 +336,19 @@ def keeps_a_history(adapter: Any) -> None:
     retell(adapter, lambda given: _kept(given, history))
 
 
+@miniature("load.memory-stays-flat", around=("mistral", "openai"))
+def keeps_every_request(adapter: Any) -> None:
+    """The bodies of all requests are kept, for the case that one is sent again."""
+    own, bodies = adapter.request, dict[Any, Any]()
+
+    def request(payload: Any, options: Any) -> Any:
+        made = own(payload, options)
+        bodies.setdefault(made.body, made.body)
+        return made
+
+    adapter.request = request
+
+
 async def _kept(given: Any, history: list[Any]) -> Any:
     async for event in given:
         history.append(event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
-from typing import Final
+from typing import Any, Final
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
@@ -18,6 +18,7 @@ from art_compliance.checks.limits import (
     BYTES_AN_ADAPTER,
     CALLS_BEFORE_MEMORY,
     CALLS_PER_MEASURE,
+    LONG_PROMPT,
     LOOPS_PER_MEASURE,
     MEMORY_ROUNDS,
 )
@@ -61,7 +62,13 @@ def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
     methods = trial.subject.call_methods
     for number in islice(numbers, how_many):
         answerer = refusing(400) if number % 4 == 1 else _echo_at_once
-        trial.subject.call_by(methods[number // 4 % len(methods)], *ask_number(trial, number), answerer)
+        trial.subject.call_by(methods[number // 4 % len(methods)], *_ask_at_length(trial, number), answerer)
+
+
+def _ask_at_length(trial: Trial, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A prompt that nobody overlooks who keeps it."""
+    [message], options = ask_number(trial, number)
+    return [{**message, "content": message["content"] + LONG_PROMPT * " It is a long one."}], options
 
 
 def _echo_at_once(asked: Asked) -> Response:

@@ -82,10 +82,9 @@ def _refused_loss(trial: Trial) -> str | None:
     return next((loss for loss in sorted(undeclared) if _HAS[loss](trial.scenario)), None)
 
 
+_NAME: Final = "message_name"
 _HAS: Final[Mapping[str, Callable[[Scenario], bool]]] = {
-    "message_name": lambda one: any(
-        message.get("name") is not None and "tool_call_id" not in message for message in one.prompt
-    ),
+    _NAME: lambda one: any(message.get("name") is not None and "tool_call_id" not in message for message in one.prompt),
     "tool_output_schema": lambda one: any("outputSchema" in tool for tool in one.options.get("tools", ())),
 }
 """Whether a prompt or its tools have what is lost."""
@@ -118,15 +117,26 @@ def _prompts(trial: Trial) -> tuple[ArtStandardPrompt, ArtStandardPrompt]:
 def _allowed_instead(trial: Trial, right: tuple[str, ...], came: set[str]) -> set[str]:
     """The declared repairs, unless a refusal is right and none of them mends the prompt.
 
-    A late system message moves to the front only on request, or if the adapter declares that it always does.
+    A late system message moves to the front only on request, or if the adapter declares that it always does. Names
+    that the provider would reject need not be refused by an adapter that declares to leave names out.
     """
     hoist = "repair:hoists_late_system"
     always = {hoist} if "always_hoists_late_system" in trial.subject.repairs else set[str]()
     may_hoist = bool(always) or trial.scenario.options.get("late_system") == "hoist"
     declared = {f"repair:{repair}" for repair in trial.declared_repairs} - (set() if may_hoist else {hoist})
     must_be_refused = all(outcome.startswith("refused:") for outcome in right)
+    if must_be_refused and _leaves_names_out(trial):
+        return declared | {"exact"}
     is_repaired = not must_be_refused or came & declared & (_CURES | always)
     return declared if is_repaired else set()
+
+
+def _leaves_names_out(trial: Trial) -> bool:
+    """Whether the prompt has names, and the request has none, as the adapter declares."""
+    if _NAME not in trial.subject.losses or not isinstance(trial.observation, Sent):
+        return False
+    senders = (one for one in trial.decoded.prompt if not isinstance(one, ToolResultMessage))
+    return _HAS[_NAME](trial.scenario) and all(getattr(one, "name", None) is None for one in senders)
 
 
 _CURES: Final = frozenset(

@@ -138,13 +138,14 @@ def _streamed_elsewhere(chunks: list[Chunk]) -> list[Chunk]:
     return [first, *({**first, "choices": [{**choice, "delta": delta}]} for delta in deltas), *others]
 
 
+EMPTY_VALUES: Final = Variation(
+    words="an empty value for each field that it does not need",
+    whole=_blanks,
+    events=_each_choice(_streamed_blanks),
+)
 FIELDS: Final = (
     Variation(words="null for each field that it does not need", whole=_nulls, events=_each_choice(_streamed_nulls)),
-    Variation(
-        words="an empty value for each field that it does not need",
-        whole=_blanks,
-        events=_each_choice(_streamed_blanks),
-    ),
+    EMPTY_VALUES,
     Variation(words="nothing but what it says and why it ended", whole=_bare, events=_each(_streamed_bare)),
     Variation(words="another id and no counts in each chunk before the last", events=_under_other_ids),
     Variation(words="token counts beside an empty delta, after the finish", events=_counted_beside_nothing),

@@ -27,6 +27,7 @@ from art_compliance.dialects.openai_compatible.answers import (
     write_xai,
     write_xai_error,
 )
+from art_compliance.dialects.openai_compatible.fields import EMPTY_VALUES
 from art_compliance.dialects.openai_compatible.rules import IGNORED_BY_OLLAMA, RULES
 from art_compliance.dialects.recorded import TokenCounts
 
@@ -77,6 +78,7 @@ OLLAMA: Final[Dialect] = ChatForm(
     reasoning_fields={"reasoning_effort": "low"},
     reasoning=reasoning,
     call_id_prefix="call_",
+    variations=(EMPTY_VALUES,),  # as its servers did in May 2024: https://github.com/ollama/ollama/issues/4357
     style=ChatStyle(texts=("reasoning", "content"), whole_calls=True, dress=dress_ollama),  # recorded in 2026
 ).dialect()
 

@@ -41,7 +41,6 @@ from art_compliance.subject.observations import (
     observe_error,
 )
 from art_compliance.subject.places import describe_error
-from art_compliance.subject.typed import typed_arguments
 from art_sdk import HttpRequest, parse_options, parse_prompt
 
 if TYPE_CHECKING:
@@ -65,8 +64,7 @@ class Host(Siblings, Watch):
     def translate(self, prompt: Any, options: Any) -> Observation:
         """The payload that `translate` returns, with the URL that it would go to, if known."""
         try:
-            arguments = typed_arguments(self.adapter, prompt, options)
-            payload = self._translate(*arguments)
+            arguments, payload = self._typing.translated(self._translate, prompt, options)
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
         if (depth := why_unwritable(payload)) is not None:
@@ -84,7 +82,7 @@ class Host(Siblings, Watch):
     def translating_changes(self, prompt: Any, options: Any) -> bool:
         """Whether `translate` changes the prompt or the options that it is given."""
         try:
-            arguments = typed_arguments(self.adapter, prompt, options)
+            arguments = self._typing.arguments(prompt, options)
         except Exception:  # noqa: BLE001 - another check's business
             return False
         before = as_text(arguments)

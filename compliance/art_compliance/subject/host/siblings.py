@@ -20,7 +20,7 @@ from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Observation, Reply, Sent, observe_each, observe_error
 from art_compliance.subject.places import describe_error
-from art_compliance.subject.typed import typed_arguments
+from art_compliance.subject.typed import Typing
 
 if TYPE_CHECKING:
     import anyio.from_thread
@@ -51,6 +51,7 @@ class Siblings:
     def __init__(self, made: Made) -> None:
         self.adapter, self._order, _, self._portal, self._run = made
         self._base_path = "" if made.format is None else made.format.base_path
+        self._typing = Typing(self.adapter)
         self._environment = ExitStack()
         self._another: Any = None
         self._set: Any = None
@@ -159,7 +160,7 @@ class Siblings:
 
     def _translate_by(self, adapter: Any, prompt: Any, options: Any) -> Observation:
         try:
-            return Sent(run_bounded(partial(adapter.translate, *typed_arguments(adapter, prompt, options))))
+            return Sent(run_bounded(partial(adapter.translate, *self._typing.arguments(prompt, options))))
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
 

@@ -145,19 +145,6 @@ def test_what_an_error_does_not_say_is_found():
         assert_each_has(found[case], [fragment])
 
 
-def test_only_a_refusal_that_is_cut_may_be_told_without_its_status():
-    """The provider's own client raises what broke the connection."""
-
-    def change(events: list[Event]) -> list[Event]:
-        for event in events:
-            if event["type"] == "ERROR" and event["error"]["status"] == 401:
-                event["error"]["status"] = None
-        return events
-
-    found = by_case(ERRORS, spoiled(lambda adapter: change_events(adapter, change), Unstreamed))
-    assert found.keys() == {"status-401 (unstreamed)"}
-
-
 def test_another_wait_than_the_providers_is_found():
     def change(events: list[Event]) -> list[Event]:
         for event in events:

@@ -61,7 +61,13 @@ def test_late_chunks_must_cost_more_both_by_a_factor_and_by_a_time(
 
 @pytest.mark.parametrize(
     ("text", "arguments", "count"),
-    [([0.01], [0.2], 0), ([0.01], [0.21], 1), ([0.01], [0.21, 0.2], 0), ([0.001, 0.01], [0.21], 1), ([0.0], [9.0], 0)],
+    [
+        ([0.01], [0.12], 0),
+        ([0.01], [0.13], 1),
+        ([0.01], [0.13, 0.12], 0),
+        ([0.001, 0.01], [0.13], 1),
+        ([0.0], [9.0], 0),
+    ],
 )
 def test_arguments_must_cost_much_more_than_a_text_each_time(
     text: list[float], arguments: list[float], count: int, monkeypatch: pytest.MonkeyPatch

@@ -111,10 +111,10 @@ CALLS_AT_ONCE: Final = 200
 """concurrent calls of `load.calls-at-once-do-not-mix`"""
 
 WORK_AT_ONCE: Final = 6.0
-"""seconds of processor time that they may take together; where they would take more, there are fewer"""
+"""seconds of processor time that they may take together: where they would take more, there are fewer of them"""
 
 LEAST_CALLS_AT_ONCE: Final = 40
-"""of them there are in any case"""
+"""concurrent calls of it in any case"""
 
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""
@@ -241,7 +241,7 @@ GROWN_MORE_THAN: Final = 0.008
 LONG_ARGUMENTS: Final = 200_000
 """characters of the arguments of a call that come in as many pieces, the last ones in small chunks"""
 
-ARGUMENTS_COST: Final = 20
+ARGUMENTS_COST: Final = 12
 """times as much processor time may they take as a text of that length, which is sent so"""
 
 GROWTH_ROUNDS: Final = 5

@@ -81,8 +81,6 @@ def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
     error = error_of(reply)
     if case.fault.id in _BROKEN and error.get("is_retryable") is False:
         yield Problem("is_retryable is false; trying again may help", finding_class="contract")
-    if case.fault.id == "cut-refusal" and error.get("status") is None:
-        return  # openai 3.54 raises what broke the connection: its status is lost
     if status is not None:
         words = f"written error {status}" if case.fault.id == f"status-{status}" else None
         yield from wrong_status_error(error, status, words=words, retry_after=RETRY_AFTER)

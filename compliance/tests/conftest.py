@@ -6,10 +6,11 @@ import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 
 import pytest
 
@@ -89,3 +90,11 @@ def run_apart(pytester: pytest.Pytester):
     return lambda *arguments: pytester.runpytest_inprocess(
         "-q", "-p", "no:cacheprovider", *arguments, no_reraise_ctrlc=True
     )
+
+
+@pytest.fixture
+def resting() -> Iterator[Callable[[], None]]:
+    """Starts a thread that waits until the test ends."""
+    over = Event()
+    yield lambda: Thread(target=over.wait, daemon=True).start()
+    over.set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -39,14 +38,6 @@ def adapter(call: Callable[..., Any], call_sync: Callable[..., Any] | None = Non
     if call_sync is not None:
         made.call_sync = lambda _, prompt, options: call_sync(prompt, options)
     return made  # type: ignore[no-any-return]  # it is a class
-
-
-@pytest.fixture
-def resting() -> Iterator[Callable[[], None]]:
-    """Starts a thread that waits until the test ends."""
-    over = Event()
-    yield lambda: Thread(target=over.wait, daemon=True).start()
-    over.set()
 
 
 def fail_at(number: int) -> Callable[[int], None]:

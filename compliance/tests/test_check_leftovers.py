@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any, TextIO
 
 import pytest
@@ -47,14 +46,6 @@ def opened(tmp_path: Path) -> Iterator[Callable[[], TextIO]]:
     yield open_one
     for file in files:
         file.close()
-
-
-@pytest.fixture
-def resting() -> Iterator[Callable[[], None]]:
-    """Starts a thread that waits until the test ends."""
-    over = Event()
-    yield lambda: Thread(target=over.wait, daemon=True).start()
-    over.set()
 
 
 def test_files_that_calls_leave_open_are_counted(opened):

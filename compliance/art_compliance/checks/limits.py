@@ -114,7 +114,7 @@ WORK_AT_ONCE: Final = 6.0
 """seconds of processor time that they may take together: where they would take more, there are fewer of them"""
 
 LEAST_CALLS_AT_ONCE: Final = 40
-"""concurrent calls of it in any case"""
+"""concurrent calls at least, however much work one takes"""
 
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""

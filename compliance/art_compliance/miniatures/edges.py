@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
@@ -12,15 +13,20 @@ from art_compliance.miniatures.base import Events, change_messages, change_paylo
 from art_compliance.miniatures.streams import change_streams, refeed
 
 
+def _pieces_of(event: Any) -> Iterator[dict[str, Any]]:
+    """The pieces of calls in an event."""
+    for choice in event.get("choices") or ():
+        yield from choice["delta"].get("tool_calls") or ()
+
+
 @miniature("stream.other-forms-are-read", around=("openai-compatible",))
 def begins_arguments_with_an_object(adapter: Any) -> None:
     """The arguments of a call that begins without any begin with `{}`, and the pieces are added to that."""
 
     def change(event: Any) -> Any:
-        for choice in event.get("choices") or ():
-            for piece in choice["delta"].get("tool_calls") or ():
-                if piece.get("id"):
-                    piece["function"].setdefault("arguments", "{}")
+        for piece in _pieces_of(event):
+            if piece.get("id"):
+                piece["function"].setdefault("arguments", "{}")
         return event
 
     refeed(adapter, lambda chunk: change_data(chunk, change))
@@ -32,10 +38,9 @@ def drops_calls_with_empty_arguments(adapter: Any) -> None:
     texts: dict[int, str] = {}
 
     def note(event: Any) -> Any:
-        for choice in event.get("choices") or ():
-            for piece in choice["delta"].get("tool_calls") or ():
-                before = "" if piece.get("id") else texts.get(piece["index"], "")
-                texts[piece["index"]] = before + (piece["function"].get("arguments") or "")
+        for piece in _pieces_of(event):
+            before = "" if piece.get("id") else texts.get(piece["index"], "")
+            texts[piece["index"]] = before + (piece["function"].get("arguments") or "")
         return event
 
     refeed(adapter, lambda chunk: change_data(chunk, note))
@@ -56,12 +61,11 @@ def lets_an_empty_id_win(adapter: Any) -> None:
     emptied: set[str] = set()
 
     def note(event: Any) -> Any:
-        for choice in event.get("choices") or ():
-            for piece in choice["delta"].get("tool_calls") or ():
-                if piece.get("id"):
-                    begun[piece.get("index", 0)] = piece["id"]
-                elif "id" in piece:
-                    emptied.add(begun.get(piece.get("index", 0), ""))
+        for piece in _pieces_of(event):
+            if piece.get("id"):
+                begun[piece.get("index", 0)] = piece["id"]
+            elif "id" in piece:
+                emptied.add(begun.get(piece.get("index", 0), ""))
         return event
 
     refeed(adapter, lambda chunk: change_data(chunk, note))
@@ -75,13 +79,12 @@ def joins_the_names_of_a_call(adapter: Any) -> None:
     begun: dict[int, str] = {}
 
     def note(event: Any) -> Any:
-        for choice in event.get("choices") or ():
-            for piece in choice["delta"].get("tool_calls") or ():
-                if piece.get("id"):
-                    begun[piece.get("index", 0)] = piece["id"]
-                    names[piece["id"]] = ""
-                known = begun.get(piece.get("index", 0), "")
-                names[known] = names.get(known, "") + (piece["function"].get("name") or "")
+        for piece in _pieces_of(event):
+            if piece.get("id"):
+                begun[piece.get("index", 0)] = piece["id"]
+                names[piece["id"]] = ""
+            known = begun.get(piece.get("index", 0), "")
+            names[known] = names.get(known, "") + (piece["function"].get("name") or "")
         return event
 
     refeed(adapter, lambda chunk: change_data(chunk, note))

@@ -30,7 +30,7 @@ class Typing:
 
     def arguments(self, prompt: Any, options: Any) -> tuple[Any, Any]:
         """The arguments of `translate`. Raises what typed values cannot be made of."""
-        return (parse_prompt(prompt), parse_options(options)) if self._typed else (prompt, options)
+        return _parsed(prompt, options) if self._typed else (prompt, options)
 
     def translated(self, translate: Callable[[Any, Any], Any], prompt: Any, options: Any) -> Translated:
         """What `translate` makes of its arguments, and these. Raises what it raises."""
@@ -39,14 +39,20 @@ class Typing:
         try:
             return arguments, translate(*arguments)
         except (TypeError, AttributeError):
-            if not is_first:
-                raise
-            typed = parse_prompt(prompt), parse_options(options)
-            try:
-                payload = translate(*typed)
-            except Exception:  # noqa: BLE001 - then the first error says more
-                payload = None
-            if payload is None:
-                raise
+            typed = _translated(translate, _parsed(prompt, options)) if is_first else None
+            if typed is None:
+                raise  # the first error says more
         self._typed = True
-        return typed, payload
+        return typed
+
+
+def _parsed(prompt: Any, options: Any) -> tuple[Any, Any]:
+    return parse_prompt(prompt), parse_options(options)
+
+
+def _translated(translate: Callable[[Any, Any], Any], arguments: tuple[Any, Any]) -> Translated | None:
+    try:
+        payload = translate(*arguments)
+    except Exception:  # noqa: BLE001 - whatever it raises, it does not take these arguments
+        return None
+    return None if payload is None else (arguments, payload)

@@ -66,7 +66,7 @@ def _late_chunks_of_texts(trial: Trial) -> Iterator[Problem]:
 
 def _pieces_of_arguments(trial: Trial) -> Iterator[Problem]:
     """Parsing what there is with each piece is slow, unless a compiled parser does it: official clients have one."""
-    if not _is_streamed_in_pieces(trial, _ARGUMENTS):
+    if _count_events(trial, _ARGUMENTS) <= _PIECES:
         return
     text, arguments = inf, inf
     for _ in range(2):
@@ -78,11 +78,12 @@ def _pieces_of_arguments(trial: Trial) -> Iterator[Problem]:
     yield Problem(f"arguments of {LONG_ARGUMENTS / 1e3:g} kB in pieces {took}; read them once, when the call is whole")
 
 
-def _is_streamed_in_pieces(trial: Trial, answer: WrittenAnswer) -> bool:
+def _count_events(trial: Trial, answer: WrittenAnswer) -> int:
+    """The number of events in which the provider streams the answer; 0 where it cannot."""
     try:
-        return len(trial.dialect.streams.write(answer)) > _PIECES
+        return len(trial.dialect.streams.write(answer))
     except CannotWrite:
-        return False
+        return 0
 
 
 class _Way(NamedTuple):
@@ -100,17 +101,10 @@ class _Way(NamedTuple):
 def _ways(trial: Trial) -> Iterator[_Way]:
     """Each method reads a stream; every other one, of reasoning, where the provider has that."""
     if "streaming" in trial.subject.capabilities:
-        texts = (_TEXT, _THINKING if _has_reasoning(trial) else _TEXT)
+        has_reasoning = _count_events(trial, WrittenAnswer(thinking="so", content="done")) > 0
+        texts = (_TEXT, _THINKING if has_reasoning else _TEXT)
         yield from (_Way(method, texts[at % 2], streamed=True) for at, method in enumerate(trial.subject.call_methods))
     yield _Way("call", _TEXT)
-
-
-def _has_reasoning(trial: Trial) -> bool:
-    try:
-        trial.dialect.streams.write(WrittenAnswer(thinking="so", content="done"))
-    except CannotWrite:
-        return False
-    return True
 
 
 _TEXT: Final = WrittenAnswer(content="w" * LONG_ANSWER)

@@ -66,13 +66,6 @@ def read_in_own_loop(adapter: Any, prompt: Any, options: Any, method: str = "cal
     return asyncio.run(drain_from(result, method)) if is_async(result) else collect_from(result, method)
 
 
-def close_in_own_loop(adapter: Any) -> None:
-    """Closes the adapter if it has an asynchronous `aclose`."""
-    aclose = getattr(adapter, "aclose", None)
-    if inspect.iscoroutinefunction(aclose):
-        asyncio.run(aclose())
-
-
 class Caller:
     """Uses the `call` of one adapter. Every method raises what the call raises, and Stopped if it hangs or exits."""
 

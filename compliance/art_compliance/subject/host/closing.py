@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -26,6 +27,12 @@ def close_adapter(adapter: Any, order: Order, portal: anyio.from_thread.Blocking
         return
     with _closing(order, "aclose"):
         await_bounded(portal.start_task_soon(adapter.aclose), order.limit)
+
+
+def close_in_own_loop(adapter: Any) -> None:
+    """Closes the adapter if it can be closed, in an event loop that ends with it. Raises what its `aclose` raises."""
+    if can_be_closed(adapter):
+        asyncio.run(adapter.aclose())
 
 
 def _has_close(adapter: Any) -> bool:

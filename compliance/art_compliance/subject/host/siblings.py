@@ -13,8 +13,8 @@ from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TES
 from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered
 from art_compliance.subject.formats import Format
-from art_compliance.subject.host.calling import Caller, close_in_own_loop, read_in_own_loop
-from art_compliance.subject.host.closing import CLOSERS, close_adapter
+from art_compliance.subject.host.calling import Caller, read_in_own_loop
+from art_compliance.subject.host.closing import CLOSERS, close_adapter, close_in_own_loop
 from art_compliance.subject.host.environment import environment_with
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order

@@ -149,7 +149,20 @@ class Trial:
     @property
     def sent(self) -> Sent:
         """The request. Raises NotApplicable if there is none: other checks report that."""
-        return require_sent(self.observation)
+        seen = self.observation
+        if self._unsent is not None:
+            raise NotApplicable(self._unsent)
+        return cast("Sent", seen)
+
+    @cached_property
+    def _unsent(self) -> str | None:
+        """Why there is no request to judge: a long one is read once for all checks."""
+        return why_unsent(self.observation)
+
+    def why_unsent(self) -> str | None:
+        """Why there is no request to judge, or None where there is one."""
+        _ = self.observation  # its exchange is the one that was looked at last
+        return self._unsent
 
     @property
     def dialect(self) -> Dialect:
@@ -314,7 +327,7 @@ def _why_only_data(subject: Subject) -> str | None:
 _REASONS: Final[Mapping[Requirement, Callable[[Trial], str | None]]] = {
     "dialect": lambda trial: "the dialect is unknown" if trial.subject.dialect is None else None,
     "call": lambda trial: None if trial.subject.has_call else "the adapter has no call",
-    "sent": lambda trial: why_unsent(trial.observation),
+    "sent": Trial.why_unsent,
     "answer": lambda trial: "the scenario has no answer" if trial.scenario.answer is None else None,
     "declared": _why_undeclared,
     "sendable": Trial.why_unsendable,

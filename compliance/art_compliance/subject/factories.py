@@ -33,6 +33,11 @@ class Named(Struct, frozen=True):
         return find_factory(self.name)(**settings)
 
 
+def imported(make: Factory) -> Factory:
+    """The factory itself: one of a name is imported. Raises HarnessError."""
+    return find_factory(make.name) if isinstance(make, Named) else make
+
+
 def place_of(name: str) -> str:
     """`module:attribute` of the adapter of that name, which may not exist."""
     return BUILT_IN.get(name) or _installed().get(name) or name

@@ -22,6 +22,7 @@ import msgspec
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.subject.access import Access
 from art_compliance.subject.deadlines import run_here
+from art_compliance.subject.factories import imported
 from art_compliance.subject.formats import Format
 from art_compliance.subject.host.counting import adopt_orphans
 from art_compliance.subject.host.host import Host, make_host
@@ -77,9 +78,11 @@ def _open(channel: Channel, portal: anyio.from_thread.BlockingPortal, printed: P
 
     def make() -> Any:
         try:
-            factory = unpack_factory(job)
+            packed = unpack_factory(job)
         except Exception as error:
             raise CannotDo(f"its factory cannot be imported by another process: {describe_error(error)}") from error
+        factory = imported(packed)
+        freeze_modules()
         access = None if job["access"] is None else Access(**job["access"])
         known = {name: job[name] for name in ("name", "requested", "url", "limit")}
         formats = {one["name"]: Format(**one) for one in job["formats"]}
@@ -89,6 +92,12 @@ def _open(channel: Channel, portal: anyio.from_thread.BlockingPortal, printed: P
 
     _answer(channel, 0, printed, make)
     return made[0] if made else None
+
+
+def freeze_modules() -> None:
+    """Leaves what was imported out of every later collection: it lives as long as the process."""
+    gc.collect()
+    gc.freeze()
 
 
 def _use(host: Host, verb: str, arguments: dict[str, Any]) -> Any:
@@ -133,7 +142,6 @@ def main() -> None:
     connected = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(connected.fileno(), False)  # noqa: FBT003 - it takes no keyword
     adopt_orphans()  # so that they are counted among what stays behind
-    gc.freeze()  # modules live as long as the process: nobody need look at them again and again
     serve(Channel(connected))
 
 

@@ -199,6 +199,12 @@ class Subject:
             return seen
         return replace(seen, url=self._without_own_address(seen.url))
 
+    def translate_in_turn(self, calls: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Sequence[Observation]:
+        """As `translate`, of one prompt after the other: with one message to the adapter's process."""
+        if not self.has_translate:
+            return [self.send(*call) for call in calls]
+        return self._use_for_each("translate_in_turn", calls=list(calls))
+
     def translate_together(self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Sequence[Observation]:
         """What `translate` makes of prompts and their options at the same time, each on its own thread."""
         return self._use_for_each("translate_together", calls=list(calls))

@@ -8,6 +8,8 @@ from random import Random
 from typing import Any, Final
 from zlib import crc32
 
+import msgspec
+
 from art_compliance.checks.base import check, leave_to
 from art_compliance.checks.requirements import NotApplicable, why_unsent
 from art_compliance.checks.translation.conservation import CAUSES, as_problem
@@ -22,6 +24,7 @@ from art_compliance.subject.observations import Crashed, Observation, Refused, S
 from art_sdk.json_data import is_array, is_object
 
 GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
+_ANOTHER: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = GREETING, {"thread_id": "another"}
 
 
 @check(
@@ -45,23 +48,34 @@ def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
 def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     """No clock, no randomness, no memory."""
     first = trial.sent.payload
-    written = json.dumps(first)
-    again = {"a second time": trial.observe(trial.scenario.prompt)}
-    trial.observe(GREETING, {"thread_id": "another"})
-    again["after another prompt"] = trial.observe(trial.scenario.prompt)
+    written = _written(first)
+    asked = trial.scenario.prompt, trial.scenario.call_options()
+    second, _, third = trial.subject.translate_in_turn([asked, _ANOTHER, asked])
+    again = {"a second time": second, "after another prompt": third}
     if trial.subject.has_translate:
         again |= _beside_others(trial)
     for when, seen in again.items():
         if not isinstance(seen, Sent):
             yield Problem(f"{when} {shorten(str(seen))}")
-        elif json.dumps(seen.payload) != written:
+        elif _written(seen.payload) != written:
             pointer = first_difference(first, seen.payload)
             yield Problem(f"{when} the request is different", pointer=pointer)
 
 
+def _written(payload: Any) -> bytes | None:
+    """The payload with the order of its keys, or None where it cannot be written: the first one always can."""
+    try:
+        return _ENCODER.encode(payload)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+_ENCODER: Final = msgspec.json.Encoder()
+
+
 def _beside_others(trial: Trial) -> dict[str, Observation]:
     """Translates on other threads at the same time as another prompt, which reveals shared state."""
-    given = [(trial.scenario.prompt, trial.scenario.call_options()), (GREETING, {"thread_id": "another"})] * 2
+    given = [(trial.scenario.prompt, trial.scenario.call_options()), _ANOTHER] * 2
     seen = trial.subject.translate_together(given)
     return {f"on thread {number}, next to another prompt,": one for number, one in enumerate(seen[::2], 1)}
 

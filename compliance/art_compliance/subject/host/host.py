@@ -18,7 +18,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.subject.bridged import BridgedAdapter
 from art_compliance.subject.deadlines import run_bounded, start_bounded
 from art_compliance.subject.events import Answered, event_data
-from art_compliance.subject.factories import Named, find_factory
+from art_compliance.subject.factories import imported
 from art_compliance.subject.facts import facts_of
 from art_compliance.subject.host.calling import Caller
 from art_compliance.subject.host.closing import close_adapter
@@ -73,6 +73,10 @@ class Host(Siblings, Watch):
         if request is None:
             return Sent(payload)
         return Sent(payload, request.url, version=request.headers.get(self._version_header))
+
+    def translate_in_turn(self, calls: Sequence[Asking]) -> list[Observation]:
+        """As `translate`, of one prompt after the other."""
+        return [self.translate(*call) for call in calls]
 
     def translate_together(self, calls: Sequence[Asking]) -> list[Observation]:
         """What `translate` makes of prompts and their options at the same time, each on its own thread."""
@@ -234,8 +238,7 @@ def make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runne
 
     Raises HarnessError if it cannot be made or inspected.
     """
-    if isinstance(order.make, Named):
-        order = structs.replace(order, make=find_factory(order.make.name))
+    order = structs.replace(order, make=imported(order.make))
     try:
         return _make_host(order, portal, run)
     except HarnessError:

@@ -27,15 +27,21 @@ class Watch:
         self._warned: list[warnings.WarningMessage] = []
 
     def trace_memory(self) -> bool:
-        """Has Python count what is allocated. Returns whether it did so already."""
+        """Has Python count what is allocated. Returns whether it did so already.
+
+        What was there before is not counted, so no collection need look at it until `stop_tracing`.
+        """
         was_on = tracemalloc.is_tracing()
         if not was_on:
+            gc.collect()
+            gc.freeze()
             tracemalloc.start()
         return was_on
 
     def stop_tracing(self) -> None:
         """Ends what `trace_memory` began."""
         tracemalloc.stop()
+        gc.unfreeze()
 
     def traced(self) -> int:
         """The bytes that are allocated and were counted."""

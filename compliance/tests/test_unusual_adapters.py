@@ -19,6 +19,7 @@ from art_compliance.subject.opening import open_subject
 from art_sdk import (
     AnthropicAdapter,
     BaseAdapter,
+    CallOptions,
     CohereChatAdapter,
     GeminiAdapter,
     OpenAIAdapter,
@@ -165,6 +166,21 @@ def test_what_an_adapter_would_lose_it_may_refuse(scenario: str):
     assert refused.startswith("the adapter refuses what it would lose: it does not declare")
     also_declares = type("Declares", (RIGHT["few losses"],), {"losses": CohereChatAdapter.losses})
     assert findings_of("translation.outcome-is-right", also_declares, asked)
+
+
+def test_a_system_message_that_an_adapter_never_moves_it_may_refuse_to_move():
+    class MovesNone(GeminiAdapter):
+        repairs = GeminiAdapter.repairs - {"hoists_late_system"}
+
+        def may_hoist(self, options: CallOptions) -> bool:
+            return False
+
+    class SaysThatItMoves(MovesNone):
+        repairs = GeminiAdapter.repairs
+
+    asked = suite_scenario("late-system-hoisted")
+    assert "does not declare hoists_late_system" in reason_of("translation.outcome-is-right", MovesNone, asked)
+    assert findings_of("translation.outcome-is-right", SaysThatItMoves, asked)
 
 
 @pytest.mark.thorough

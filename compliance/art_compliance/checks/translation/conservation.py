@@ -57,6 +57,8 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
         raise NotApplicable("the adapter rejects the option timeouts")
     if isinstance(seen, Refused) and seen.code in _REFUSALS and (loss := _refused_loss(trial)) is not None:
         raise NotApplicable(f"the adapter refuses what it would lose: it does not declare {loss}")
+    if isinstance(seen, Refused) and seen.code in _REFUSALS and _must_move(trial, right):
+        raise NotApplicable("the adapter refuses to move a system message: it does not declare hoists_late_system")
     if isinstance(seen, Refused) and trial.subject.speaks is not None and seen.status is None:
         raise NotApplicable(f"its client cannot express this in {trial.subject.speaks}")
     if isinstance(seen, Refused):
@@ -74,12 +76,22 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
 
 
 _MAPS_IDS: Final = "repair:maps_call_ids"
+_HOISTS: Final = "repair:hoists_late_system"
 
 
 def _refused_loss(trial: Trial) -> str | None:
     """A loss that the adapter does not declare, and that the format makes inevitable for this prompt."""
     undeclared = trial.dialect.requests.lacks - set(trial.subject.losses)
     return next((loss for loss in sorted(undeclared) if _HAS[loss](trial.scenario)), None)
+
+
+def _must_move(trial: Trial, right: tuple[str, ...]) -> bool:
+    """Whether only a system message that moves makes the prompt fit, as the call asks for, and the adapter moves none.
+
+    One that declares to take late system messages has to take them.
+    """
+    never = "hoists_late_system" not in trial.declared_repairs and "late_system" not in trial.subject.capabilities
+    return never and _HOISTS in right and all(outcome.startswith("repair:") for outcome in right)
 
 
 _NAME: Final = "message_name"
@@ -120,10 +132,9 @@ def _allowed_instead(trial: Trial, right: tuple[str, ...], came: set[str]) -> se
     A late system message moves to the front only on request, or if the adapter declares that it always does. Names
     that the provider would reject need not be refused by an adapter that declares to leave names out.
     """
-    hoist = "repair:hoists_late_system"
-    always = {hoist} if "always_hoists_late_system" in trial.subject.repairs else set[str]()
+    always = {_HOISTS} if "always_hoists_late_system" in trial.subject.repairs else set[str]()
     may_hoist = bool(always) or trial.scenario.options.get("late_system") == "hoist"
-    declared = {f"repair:{repair}" for repair in trial.declared_repairs} - (set() if may_hoist else {hoist})
+    declared = {f"repair:{repair}" for repair in trial.declared_repairs} - (set() if may_hoist else {_HOISTS})
     must_be_refused = all(outcome.startswith("refused:") for outcome in right)
     if must_be_refused and _leaves_names_out(trial):
         return declared | {"exact"}

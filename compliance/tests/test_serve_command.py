@@ -214,6 +214,8 @@ def test_a_port_in_use_and_unknown_names_are_errors():
     assert f"art: cannot listen on 127.0.0.1:{port}: " in taken.output
     for arguments, said in (
         (["--dialect", "poems"], "unknown dialect 'poems'; known: "),
+        (["gemini"], "unknown dialect 'gemini'; did you mean 'gemini-generate'?; known: "),
+        (["mistrl-chat"], "unknown dialect 'mistrl-chat'; did you mean 'mistral-chat'?; known: "),
         (["--service", "azur"], "unknown service 'azur'; known: azure (openai-chat), "),
         (["mistral-chat", "--service", "azure"], "unknown service of mistral-chat 'azure'; known: none"),
         (["openai-chat", "--dialect", "mistral-chat"], "two dialects are named, openai-chat and mistral-chat"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Final
@@ -36,8 +37,15 @@ def find_dialect(name: str) -> Dialect:
     """The dialect of that name. Raises HarnessError, which lists the known names."""
     dialect = DIALECTS.get(name)
     if dialect is None:
-        raise HarnessError(f"unknown dialect {name!r}; known: {', '.join(sorted(DIALECTS))}")
+        raise HarnessError(f"unknown dialect {name!r}{_hint_at(name)}; known: {', '.join(sorted(DIALECTS))}")
     return dialect
+
+
+def _hint_at(name: str) -> str:
+    """The dialect of a similar name, or of one that begins so, as a provider's does."""
+    near = get_close_matches(name.lower(), DIALECTS, n=1)
+    near += [one for one in DIALECTS if name and one.startswith(name.lower())]
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def find_by_url(url: str) -> Dialect | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
@@ -76,12 +76,8 @@ def _echo_at_once(asked: Asked) -> Response:
     return in_one_write(echo(asked))
 
 
-def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> float:
-    """What a few more adapters leave; nothing where none can be closed.
-
-    Three of four rounds leave no more: one is low by chance where something else is freed, as a server's buffers are
-    in this process, or high while a cache fills.
-    """
+def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> int:
+    """What a few more adapters leave; nothing where none can be closed."""
 
     def use(how_many: int) -> None:
         calls = [ask_number(trial, number) for number in islice(numbers, how_many)]
@@ -91,26 +87,14 @@ def _left_by_adapters(trial: Trial, numbers: Iterator[int]) -> float:
     try:
         use(ADAPTERS_BEFORE_MEMORY)
     except CannotDo:
-        return 0.0
-    enough, grown = BYTES_AN_ADAPTER * ADAPTERS_PER_MEASURE, list[int]()
-    while len(grown) < _UNSETTLED + _WINDOW or (_third(grown) > enough and len(grown) < ADAPTER_ROUNDS):
-        grown.append(_left_by(trial, lambda: use(ADAPTERS_PER_MEASURE)))
-    return _third(grown)
-
-
-_UNSETTLED: Final = 2
-"""Rounds at first that leave less, whatever is kept: what the calls before them left is freed."""
-_WINDOW: Final = 4
-
-
-def _third(grown: Sequence[int]) -> int:
-    """The third smallest of the last rounds."""
-    return sorted(grown[-_WINDOW:])[2]
+        return 0
+    return _left(trial, lambda: use(ADAPTERS_PER_MEASURE), BYTES_AN_ADAPTER * ADAPTERS_PER_MEASURE, _OF_ADAPTERS)
 
 
 def _left_by_calls(trial: Trial, numbers: Iterator[int]) -> int:
     """What is kept of a call is left in every round. A cache that fills, such as the interpreter's, ends growing."""
-    return _least(trial, lambda: _call_many(trial, numbers, CALLS_PER_MEASURE), BYTES_A_CALL * CALLS_PER_MEASURE)
+    enough = BYTES_A_CALL * CALLS_PER_MEASURE
+    return _left(trial, lambda: _call_many(trial, numbers, CALLS_PER_MEASURE), enough, _OF_CALLS)
 
 
 def _left_by_loops(trial: Trial, numbers: Iterator[int]) -> int:
@@ -121,20 +105,38 @@ def _left_by_loops(trial: Trial, numbers: Iterator[int]) -> int:
         with trial.subject.answering(_echo_at_once):
             trial.subject.attempt("call_in_new_loops", calls=calls)
 
-    return _least(trial, call, BYTES_A_LOOP * LOOPS_PER_MEASURE)
+    return _left(trial, call, BYTES_A_LOOP * LOOPS_PER_MEASURE, _OF_CALLS)
 
 
-def _least(trial: Trial, use: Callable[[], None], enough: int) -> int:
-    """What is left by each of the rounds. Two of them leave no more: one is low by chance where something is freed."""
+class _Rounds(NamedTuple):
+    """How many rounds are measured, at least and at most, and which of the last ones counts: the smallest has 0."""
+
+    fewest: int
+    most: int
+    rank: int
+    last: int
+
+    def that_counts(self, grown: Sequence[int]) -> int:
+        """What was left by the round that counts."""
+        return sorted(grown[-self.last :])[self.rank]
+
+
+_OF_CALLS: Final = _Rounds(fewest=2, most=MEMORY_ROUNDS, rank=1, last=MEMORY_ROUNDS)
+"""Two rounds leave no more: one is low by chance where something is freed."""
+
+_OF_ADAPTERS: Final = _Rounds(fewest=6, most=ADAPTER_ROUNDS, rank=2, last=4)
+"""Three of four rounds leave no more: one is low by chance where something else is freed, as a server's buffers are in
+this process, or high while a cache fills. The first two leave less, whatever is kept: what the calls before them left
+is freed.
+"""
+
+
+def _left(trial: Trial, use: Callable[[], None], enough: int, rounds: _Rounds) -> int:
+    """What a round leaves: more rounds are measured for as long as it is too much."""
     grown: list[int] = []
-    while len(grown) < 2 or (_second(grown) > enough and len(grown) < MEMORY_ROUNDS):
+    while len(grown) < rounds.fewest or (rounds.that_counts(grown) > enough and len(grown) < rounds.most):
         grown.append(_left_by(trial, use))
-    return _second(grown)
-
-
-def _second(grown: Sequence[int]) -> int:
-    """The second smallest of all rounds."""
-    return sorted(grown)[1]
+    return rounds.that_counts(grown)
 
 
 def _left_by(trial: Trial, use: Callable[[], None]) -> int:

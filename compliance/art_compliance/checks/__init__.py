@@ -30,13 +30,14 @@ from art_compliance.checks.load import (
     leftovers,
     loops,
     memory,
+    readers,
     settings,
     surroundings,
 )
 from art_compliance.checks.properties import laws as properties
 from art_compliance.checks.replay import replaying
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.response import calling, delays, edited, failures, names, reading, refusals
+from art_compliance.checks.response import calling, delays, edited, failures, names, reading, refusals, unsupported
 from art_compliance.checks.stages import STAGES
 from art_compliance.checks.stream import answers, closing, methods, pieces
 from art_compliance.checks.translation import (
@@ -75,6 +76,7 @@ _MODULES: Final = (
     failures,
     delays,
     refusals,
+    unsupported,
     answers,
     closing,
     pieces,
@@ -94,6 +96,7 @@ _MODULES: Final = (
     memory,
     growth,
     loops,
+    readers,
     isolation,
     closed,
     conversations,

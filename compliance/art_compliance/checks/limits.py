@@ -28,6 +28,9 @@ OTHER_TIME_LIMITS: Final = 60.0
 PATIENCE_WITH_LIMITS: Final = 6.0
 """seconds until `faults.end-in-time` gives up on a call that ignores its time limits"""
 
+READERS_PAUSE: Final = 0.8
+"""seconds that a reader pauses after the first token, while a time limit of the call is `TIME_LIMIT`"""
+
 PATIENCE_WITH_MANY: Final = 60.0
 """seconds for all concurrent calls of `load.calls-at-once-do-not-mix` together"""
 

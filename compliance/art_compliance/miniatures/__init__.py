@@ -22,9 +22,11 @@ from art_compliance.miniatures import (
     gateways,
     generated,
     isolation,
+    learning,
     methods,
     models,
     pieces,
+    readers,
     remembering,
     replay,
     reported,
@@ -66,6 +68,7 @@ _MODULES: Final = (
     edges,
     usual,
     isolation,
+    learning,
     settings,
     conversations,
     surroundings,
@@ -75,6 +78,7 @@ _MODULES: Final = (
     methods,
     replay,
     ways,
+    readers,
 )
 
 MINIATURES: Final[tuple[Miniature, ...]] = tuple(

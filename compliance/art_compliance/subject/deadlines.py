@@ -18,6 +18,9 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Task = Callable[[], None]
 
+Runner = Callable[[Callable[[], Any], float], Any]
+"""Makes an adapter, runs a translation, or begins a call, for at most so many seconds."""
+
 LIMIT: Final = 30.0
 """Seconds that one translation or one call may take. Both usually take milliseconds."""
 
@@ -70,6 +73,13 @@ def start_bounded(work: Callable[[], T]) -> Future[T]:
     except IndexError:
         worker = _Worker()
     worker.give(lambda: _settle(future, work))
+    return future
+
+
+def start_anew(work: Callable[[], T]) -> Future[T]:
+    """As `start_bounded`, on a thread that has run nothing before."""
+    future: Future[T] = Future()
+    Thread(target=_settle, args=(future, work), name="adapter", daemon=True).start()
     return future
 
 

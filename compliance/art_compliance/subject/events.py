@@ -27,6 +27,14 @@ class NoEvents(Exception):
     """The adapter's call returned something else than events."""
 
 
+class Endless(Exception):
+    """An event's data contains itself, or has more levels than Python reads."""
+
+
+class ReaderCancelled(Exception):
+    """What the reader of a call awaited between two events was cancelled, and nobody had asked for that."""
+
+
 class Answered(Struct, frozen=True):
     """The events of one call, in order, with the names of the standard (snake_case).
 
@@ -225,7 +233,10 @@ _MOST_BITS: Final = 10_000
 
 def event_data(event: Any) -> dict[str, Any]:
     """An event of any kind as JSON data. Read it as it arrives: the adapter may change the object later."""
-    read = _read(event, "event")
+    try:
+        read = _read(event, "event")
+    except RecursionError as error:
+        raise Endless("the data of an event contains itself, or has too many levels to be read") from error
     return read if is_object(read) else {"type": as_json(event)}
 
 

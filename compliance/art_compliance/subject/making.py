@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from art_compliance.findings import HarnessError, not_made
 from art_compliance.subject.access import TEST_KEY, Access
-from art_compliance.subject.deadlines import LIMIT, Stopped, run_bounded
+from art_compliance.subject.deadlines import LIMIT, Runner, Stopped, run_bounded
 from art_compliance.subject.factories import Factory, with_article
 from art_compliance.subject.formats import Format
 from art_compliance.subject.places import describe_error, place_of
@@ -55,8 +55,11 @@ def find_format_of(order: Order, adapter: Any) -> Format | None:
     return None
 
 
-def make_adapter(order: Order, dialect: Format | None) -> Any:
-    """What the factory makes for the suite's own provider, or for the real one. Raises HarnessError."""
+def make_adapter(order: Order, dialect: Format | None, run: Runner = run_bounded) -> Any:
+    """What the factory makes for the suite's own provider, or for the real one. Raises HarnessError.
+
+    `run` calls the factory: in a process of its own, on the main thread, as a program does.
+    """
     if not callable(order.make):
         given = "nothing (None)" if order.make is None else with_article(order.make)
         raise order.error(f"{given} is not a factory; give the adapter's class or a function")
@@ -64,7 +67,7 @@ def make_adapter(order: Order, dialect: Format | None) -> Any:
     own = order.access or Access(key=TEST_KEY, base_url=base_url)
     try:
         model = own.model or _model(order, dialect)
-        return run_bounded(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model))
+        return run(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model), LIMIT)
     except Stopped as error:
         raise not_made(order.name, error) from error
     except HarnessError:

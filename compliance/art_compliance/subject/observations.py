@@ -10,7 +10,7 @@ from msgspec import Struct
 from art_compliance.quoting import show
 from art_compliance.subject.bridged import RaisedThere
 from art_compliance.subject.deadlines import Stopped, TimedOut
-from art_compliance.subject.events import Answered, NoEvents, error_facts
+from art_compliance.subject.events import Answered, Endless, NoEvents, ReaderCancelled, error_facts
 from art_compliance.subject.places import describe_error, last_place_of
 from art_sdk import ARTError
 
@@ -108,6 +108,6 @@ def observe_error(error: Exception) -> Refused | Crashed:
         return Crashed(str(error), timed_out=isinstance(error, TimedOut), is_rude=True)
     if isinstance(error, RaisedThere):
         return Crashed(f"its bridge answered with an error: {error}")
-    if isinstance(error, NoEvents):
-        return Crashed(str(error))
+    if isinstance(error, (NoEvents, Endless, ReaderCancelled)):
+        return Crashed(str(error), is_rude=isinstance(error, Endless))
     return Crashed(describe_error(error), last_place_of(error))

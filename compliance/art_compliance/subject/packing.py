@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import pickle
-import re
 import sys
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
-_ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
-"""Differs from process to process, as the reason must not."""
+from art_compliance.subject.places import without_addresses
 
 
 class NoProcess(Exception):
@@ -24,7 +22,7 @@ def pack_factory(make: object) -> dict[str, Any]:
     try:
         factory = base64.b64encode(pickle.dumps(make)).decode()
     except Exception as error:
-        reason = _ADDRESS.sub("", str(error))
+        reason = without_addresses(str(error))
         raise NoProcess(f"its factory cannot be pickled for another process: {reason}") from error
     return {"path": sys.path, "factory": factory}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sysconfig
 import traceback
 from pathlib import Path
@@ -21,8 +22,16 @@ _LIBRARIES: Final = tuple(folder + os.sep for folder in _FOLDERS)
 
 
 def describe_error(error: BaseException) -> str:
-    """An exception in one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).splitlines())}"
+    """An exception in one line, without addresses in memory: they would differ from process to process."""
+    return f"{type(error).__name__}: {without_addresses(' '.join(str(error).splitlines()))}"
+
+
+def without_addresses(text: str) -> str:
+    """The text without what `object.__repr__` says of where an object is."""
+    return _ADDRESS.sub("", text)
+
+
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def place_of(error: BaseException) -> str:

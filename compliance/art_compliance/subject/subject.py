@@ -379,6 +379,13 @@ class Subject:
         with self.answering(answerer):
             return self._use_for_each("call_together_with", calls=list(calls), seconds=seconds)
 
+    def call_slowly(
+        self, calls: Iterable[AskingBy], answerer: Answerer, *, pause: float, seconds: float
+    ) -> list[Reply]:
+        """As `call_together`, by readers who pause for so many seconds after the first token."""
+        with self.answering(answerer):
+            return self._use_for_each("call_slowly", calls=list(calls), pause=pause, seconds=seconds)
+
     def _use_for_each(self, verb: str, *, calls: list[Any], **arguments: Any) -> list[Any]:
         try:
             observed: list[Any] = self.use(verb, calls=calls, **arguments)

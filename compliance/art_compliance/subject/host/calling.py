@@ -49,6 +49,7 @@ from art_compliance.subject.host.interrupting import (
     close_early,
     close_early_async,
 )
+from art_compliance.subject.host.stepping import collect_on_threads, collect_slowly, drain_in_tasks, drain_slowly
 
 PATIENCE: Final = 300.0
 """Seconds that a call which was given up may go on blocking the event loop before the next one."""
@@ -134,6 +135,29 @@ class Caller:
             reading: Future[Answered] = self._portal.start_task_soon(drain_from, result, method)
             return await_bounded(reading, seconds)
         return collect_from(result, method)
+
+    def read_by_steps(self, prompt: Any, options: Any, method: str) -> Answered:
+        """As `read`, with each event in another task, or on another thread."""
+        result = self._begin(prompt, options, method)
+        if not is_async(result):
+            return collect_on_threads(result, self._limit)
+        reading: Future[Answered] = self._portal.start_task_soon(drain_in_tasks, result)
+        return await_bounded(reading, self._limit)
+
+    def read_slowly(
+        self, calls: Iterable[tuple[Any, Any, str]], *, pause: float, seconds: float
+    ) -> list[Answered | Exception]:
+        """As `read_together`, by readers who pause for so many seconds after the first token."""
+        began = time.monotonic()
+        started = [start_bounded(partial(self._read_slowly_here, pause, seconds, *call)) for call in calls]
+        return [_outcome(one, seconds, began) for one in started]
+
+    def _read_slowly_here(self, pause: float, seconds: float, prompt: Any, options: Any, method: str) -> Answered:
+        result = self._begin(prompt, options, method)
+        if not is_async(result):
+            return collect_slowly(result, pause)
+        reading: Future[Answered] = self._portal.start_task_soon(drain_slowly, result, pause)
+        return await_bounded(reading, seconds)
 
     def read_in_running_loop(self, prompt: Any, options: Any, method: str) -> Answered:
         """As `read`, for a synchronous method, in the thread of an event loop that runs and waits for it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from art_compliance.subject.deadlines import TimedOut, stopping
@@ -20,7 +20,7 @@ def is_async(result: Any) -> bool:
     return inspect.isawaitable(result) or hasattr(result, "__aiter__")
 
 
-class _Reading:
+class Reading:
     """The events of a call as they come, with the seconds after which each came. Raises TimedOut for too many.
 
     `began` is when the call began, if not now: it may do all its work before it returns anything.
@@ -32,6 +32,7 @@ class _Reading:
         self._at: list[float] = []
 
     def add(self, event: Any) -> None:
+        """Takes the next event."""
         self._events.append(event_data(event))
         self._at.append(time.perf_counter() - self._began)
         if len(self._at) > MOST_EVENTS:
@@ -39,18 +40,24 @@ class _Reading:
 
     @property
     def answered(self) -> Answered:
+        """All events so far."""
         return Answered(tuple(self._events), tuple(self._at))
 
 
 def collect(result: Any, began: float | None = None) -> Answered:
     """Every event of an iterable. Raises NoEvents for anything else that calls return by mistake."""
+    reading = Reading(began)
+    for event in events_of(result):
+        reading.add(event)
+    return reading.answered
+
+
+def events_of(result: Any) -> Iterator[Any]:
+    """The events that a synchronous call returned. Raises NoEvents for what is none, and looks like an iterable."""
     if result is None or issubclass(type(result), (str, bytes, Mapping)):
         kind = "nothing (None)" if result is None else with_article(result)
         raise NoEvents(f"it returned {kind}; it must yield events, or return an iterable of them")
-    reading = _Reading(began)
-    for event in result:
-        reading.add(event)
-    return reading.answered
+    return iter(result)
 
 
 def answered_whole(folded: Any) -> Answered:
@@ -111,7 +118,7 @@ async def drain(result: Any, began: float | None = None) -> Answered:
         result = await result
     if not hasattr(result, "__aiter__"):
         return collect(result, began)
-    reading = _Reading(began)
+    reading = Reading(began)
     async for event in result:
         reading.add(event)
     return reading.answered

@@ -16,7 +16,7 @@ from msgspec import structs
 
 from art_compliance.findings import HarnessError
 from art_compliance.subject.bridged import BridgedAdapter
-from art_compliance.subject.deadlines import run_bounded, start_bounded
+from art_compliance.subject.deadlines import Runner, run_bounded, start_bounded
 from art_compliance.subject.events import Answered, event_data
 from art_compliance.subject.factories import imported
 from art_compliance.subject.facts import facts_of
@@ -25,7 +25,7 @@ from art_compliance.subject.host.closing import close_adapter
 from art_compliance.subject.host.collecting import answered_whole, is_folded
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
-from art_compliance.subject.host.siblings import Asking, AskingBy, Made, Runner, Siblings
+from art_compliance.subject.host.siblings import Asking, AskingBy, Made, Siblings
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
 from art_compliance.subject.host.written import as_text, why_unwritable
@@ -116,6 +116,14 @@ class Host(Siblings, Watch):
         """The replies to concurrent calls, each by its method. One that takes longer than `seconds` has crashed."""
         replies = self._caller.read_together(calls, seconds=seconds)
         return observe_each(replies)
+
+    def call_by_steps(self, prompt: Any, options: Any, method: str) -> Reply:
+        """The reply to a call whose events are each read in another task, or on another thread."""
+        return self._reply(lambda: self._caller.read_by_steps(prompt, options, method))
+
+    def call_slowly(self, calls: Sequence[AskingBy], pause: float, seconds: float) -> list[Reply]:
+        """As `call_together`, by readers who pause for so many seconds after the first token."""
+        return observe_each(self._caller.read_slowly(calls, pause=pause, seconds=seconds))
 
     def keep(self, prompt: Any, options: Any) -> dict[str, Any] | Refused | Crashed:
         """Of the events of a call, the numbers of those that changed after they came; and whether the arguments did.
@@ -250,11 +258,11 @@ def make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runne
 def _make_host(order: Order, portal: anyio.from_thread.BlockingPortal, run: Runner) -> Host:
     surroundings = look_around()
     spoken = find_format_of(order, order.make)
-    adapter = make_adapter(order, spoken)
+    adapter = make_adapter(order, spoken, run)
     if spoken is None:
         spoken = find_format_of(order, adapter)
         if spoken is not None:
             close_adapter(adapter, order, portal)
-            adapter = make_adapter(order, spoken)
+            adapter = make_adapter(order, spoken, run)
     require_adapter(order, adapter)
     return Host(Made(adapter, order, spoken, portal, run), surroundings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
-from art_compliance.subject.deadlines import await_bounded, run_bounded, start_bounded
+from art_compliance.subject.deadlines import Runner, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered
 from art_compliance.subject.formats import Format
 from art_compliance.subject.host.calling import Caller, read_in_own_loop
@@ -30,9 +30,6 @@ Asking = tuple[Any, Any]
 
 AskingBy = tuple[Any, Any, str]
 """As `Asking`, with the method."""
-
-Runner = Callable[[Callable[[], Any], float], Any]
-"""Runs a translation, or begins a call, for at most so many seconds."""
 
 
 class Made(NamedTuple):

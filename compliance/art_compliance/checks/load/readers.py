@@ -1,0 +1,89 @@
+"""Load: whoever reads the events of an answer, wherever, and however slowly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any, Final
+
+from art_compliance.checks.base import check
+from art_compliance.checks.limits import OTHER_TIME_LIMITS, PATIENCE_WITH_LIMITS, READERS_PAUSE, TIME_LIMIT
+from art_compliance.checks.load.concurrency import answer_to, echo
+from art_compliance.checks.load.ways import ask_number
+from art_compliance.checks.replies import why_unread
+from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.trial import Trial
+from art_compliance.findings import Problem
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Refused, Reply
+
+
+@check(
+    "load.events-are-read-anywhere",
+    clause="Each event of an answer can be read in another task, or on another thread.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent", "python"),
+    once=True,
+)
+def events_are_read_anywhere(trial: Trial) -> Iterator[Problem]:
+    """A web framework reads a response on any thread of its pool, and `wait_for` has each step in a task of its own."""
+    for method in _methods_of(trial):
+        prompt, options = _ask(trial, 0)
+        with trial.subject.answering(echo):
+            reply = trial.subject.attempt("call_by_steps", prompt=prompt, options=options, method=method)
+        if (wrong := _wrong(0, reply)) is not None:
+            where = "on a thread" if method == "call_sync" else "in a task"
+            yield Problem(f"{method}, each event read {where} of its own: {wrong}")
+
+
+@check(
+    "load.slow-readers-are-left-alone",
+    clause="No time limit interrupts what reads an answer, and only `whole_call` may end a call whose reader is slow.",
+    finding_class="contract",
+    requires=("dialect", "call", "sent", "python", "own_settings"),
+    once=True,
+)
+def slow_readers_are_left_alone(trial: Trial) -> Iterator[Problem]:
+    """A deadline that is still open at a `yield` cancels the caller: https://peps.python.org/pep-0789."""
+    ways = list(product(_methods_of(trial), _LIMITS))
+    wrong = [way for way, _ in _wrong_ways(trial, ways)]
+    for (method, limit), reason in _wrong_ways(trial, wrong):  # once more, with fewer: a busy machine is late
+        slow = f"{method}, with the time limit {limit} = {TIME_LIMIT} s and a reader that pauses for longer"
+        yield Problem(f"{slow}: {reason}")
+
+
+def _wrong_ways(trial: Trial, ways: list[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Of these methods, each with the limit that is short, those that a slow reader cannot use, and why."""
+    calls = [
+        (*_ask(trial, number, timeouts={**_LONG, limit: TIME_LIMIT}), method)
+        for number, (method, limit) in enumerate(ways)
+    ]
+    replies = trial.subject.call_slowly(calls, echo, pause=READERS_PAUSE, seconds=PATIENCE_WITH_LIMITS)
+    for number, (way, reply) in enumerate(zip(ways, replies, strict=True)):
+        if isinstance(reply, Refused):
+            raise NotApplicable(f"the adapter refuses the option timeouts ({reply.code})")
+        is_over = way[1] == "whole_call" and isinstance(reply, Answered) and reply.error is not None
+        if not is_over and (reason := _wrong(number, reply)) is not None:
+            yield way, reason
+
+
+_LIMITS: Final = ("first_byte", "between_bytes", "whole_call")
+_LONG: Final = dict.fromkeys(("connect", *_LIMITS), OTHER_TIME_LIMITS)
+
+
+def _methods_of(trial: Trial) -> list[str]:
+    """Those that give events."""
+    return [method for method in ("call", "call_sync") if method in trial.subject.call_methods]
+
+
+def _ask(trial: Trial, number: int, **more: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    prompt, options = ask_number(trial, number, streamed=True)
+    return prompt, {**options, **more}
+
+
+def _wrong(number: int, reply: Reply) -> str | None:
+    """What is wrong with the reply, which should be the answer of this number."""
+    reason = why_unread(reply)
+    if reason is None and isinstance(reply, Answered) and reply.text != answer_to(number):
+        return "the answer is not its own"
+    return reason

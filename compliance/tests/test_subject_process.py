@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import pickle
+import re
 import socket
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from typing import Any
 import pytest
 
 import rude_adapters
+from art_compliance import certify
+from art_compliance.checks.load import memory
 from art_compliance.findings import HarnessError
+from art_compliance.run.selection import Selection
 from art_compliance.subject.deadlines import Stopped
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.host import Order
@@ -222,3 +226,9 @@ def test_the_process_of_an_adapter_imports_nothing_of_the_judges():
         "art_compliance.provider",
     )
     assert [one for one in ran.stdout.split() if one.startswith(judges)] == []
+
+
+def test_the_memory_of_its_process_has_a_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "MOST_RESIDENT", 1_000_000)
+    (failed,) = certify(OpenAIAdapter, selection=Selection(checks=("load.memory-stays-flat",))).failures
+    assert re.fullmatch(r"its process has 0\.\d GB of memory after the calls so far", failed.findings[0].message)

@@ -21,6 +21,7 @@ from art_compliance.checks.limits import (
     LONG_PROMPT,
     LOOPS_PER_MEASURE,
     MEMORY_ROUNDS,
+    MOST_RESIDENT,
 )
 from art_compliance.checks.load.concurrency import echo
 from art_compliance.checks.load.ways import ask_number
@@ -41,6 +42,9 @@ def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
     """A service makes millions of calls, and perhaps an adapter for each customer."""
     numbers = count()
     _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
+    resident = 0 if trial.subject.in_process else trial.subject.attempt("resident") or 0
+    if resident > MOST_RESIDENT:
+        yield Problem(f"its process has {resident / 1e9:.1f} GB of memory after the calls so far")
     with _measuring(trial):
         _call_many(trial, numbers, CALLS_BEFORE_MEMORY)
         by_call = _left_by_calls(trial, numbers)

@@ -20,6 +20,7 @@ from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.failures import STOPPED_EARLY
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
+from art_compliance.dialects.openai_chat.variations import NULL_DETAILS
 
 GROQ_CHAT: Final = ChatForm(
     name="groq-chat",
@@ -35,6 +36,7 @@ GROQ_CHAT: Final = ChatForm(
     error_forms=(CALL_FAILED,),
     write_stream_error=write_stream_error,
     failures=(STOPPED_EARLY,),
+    variations=(NULL_DETAILS,),
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905", "groq/compound"),
     lacks=frozenset({"message_name", "tool_output_schema"}),

@@ -13,7 +13,7 @@ from typing import Any, Final
 from art_compliance.dialects.framing import change_data, data_frame
 from art_compliance.dialects.openai_chat.streams import DONE
 from art_compliance.dialects.variations import Events, SeveralAnswers, Variation, in_halves, in_turns, read_data
-from art_sdk.json_data import is_array
+from art_sdk.json_data import is_array, is_object
 
 Chunk = dict[str, Any]
 
@@ -259,6 +259,28 @@ PROBABILITIES: Final = Variation(
     words="the probabilities of its tokens", whole=_with_probabilities, events=_chunks_with_probabilities
 )
 """Source: `ChoiceLogprobs` in openai 3.54, for requests with `logprobs`."""
+
+
+def without_details(body: dict[str, Any]) -> dict[str, Any]:
+    """The body, or a chunk with the counts, with null for details of its token counts that count nothing."""
+    usage = body.get("usage")
+    if not is_object(usage):
+        return body
+    nulls = dict.fromkeys(("prompt_tokens_details", "completion_tokens_details"))
+    counted = {name: count for name, count in usage.items() if not (name in nulls and _counts_nothing(count))}
+    return {**body, "usage": {**nulls, **counted}}
+
+
+def _counts_nothing(details: Any) -> bool:
+    return not is_object(details) or not any(details.values())
+
+
+NULL_DETAILS: Final = Variation(
+    words="null for the details of its token counts",
+    whole=without_details,
+    events=lambda events: tuple(change_data(event, without_details) for event in events),
+)
+"""Source: `CompletionUsage` in openai 3.54 and in groq 1.7, where both are optional and may be null."""
 
 
 def _with_verdicts(events: Events) -> Events:

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 from art_compliance.dialects.framing import change_data, pieces
 from art_compliance.dialects.openai_chat.entries import Entry, with_entries
 from art_compliance.dialects.openai_chat.shared_forms import IN_PARTS, JUDGED_FIRST
-from art_compliance.dialects.openai_chat.variations import Chunk, regrouped
+from art_compliance.dialects.openai_chat.variations import Chunk, regrouped, without_details
 from art_compliance.dialects.variations import Events, Variation
-from art_sdk.json_data import is_object
 
 _UNUSED: Final = ("refusal", "function_call", "tool_calls", "audio", "reasoning_content", "annotations")
 
@@ -36,17 +35,11 @@ _BLANK_HEAD: Final[dict[str, Any]] = {
 
 
 def _nulls(body: dict[str, Any]) -> dict[str, Any]:
+    """Null, too, for details of the token counts: vLLM, https://github.com/OpenHands/OpenHands/issues/7679."""
     choices = [
         {"logprobs": None, **choice, "message": _filled(choice["message"], _NULLS)} for choice in body["choices"]
     ]
-    usage = {name: _null_if_zero(count) for name, count in body["usage"].items()}
-    details = {"prompt_tokens_details": None, "completion_tokens_details": None}
-    return {"system_fingerprint": None, **body, "choices": choices, "usage": {**details, **usage}}
-
-
-def _null_if_zero(count: Any) -> Any:
-    """As vLLM writes the details of its usage: https://github.com/OpenHands/OpenHands/issues/7679."""
-    return None if is_object(count) and not any(count.values()) else count
+    return {"system_fingerprint": None, **without_details(body), "choices": choices}
 
 
 def _streamed_nulls(chunk: Chunk) -> Chunk:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import tracemalloc
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from io import StringIO
+from pathlib import Path
 from typing import Any, Final
 
 from art_compliance.subject.host.surroundings import changes_since, deeds, set_time_zone
@@ -47,6 +49,14 @@ class Watch:
         """The bytes that are allocated and were counted."""
         gc.collect()
         return tracemalloc.get_traced_memory()[0]
+
+    def resident(self) -> int | None:
+        """The bytes of memory that this process has; None where the system does not tell."""
+        try:
+            pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+        except OSError:
+            return None
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
     def capture(self) -> None:
         """Captures what is logged at any level, what is printed and every warning, until `captured`."""

@@ -15,7 +15,7 @@ from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
-from art_compliance.provider.faults import KEPT_ALIVE, STEADY
+from art_compliance.provider.faults import KEPT_ALIVE, PAUSED, STEADY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.observations import Crashed, Refused, Reply
@@ -41,9 +41,10 @@ _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "endless-announcements": ("whole_call",),
     "slow-head": ("whole_call",),
     "steady": ("first_byte", "between_bytes"),
+    "paused": ("connect", "first_byte"),
     "kept-alive": ("between_bytes",),
 }
-"""Which limits end a call with this fault. Steady answers take longer than them, but none may end one."""
+"""Which limits end a call with this fault. Steady and paused answers take longer than them, but none may end one."""
 
 _BY_EACH_METHOD: Final[Mapping[str, tuple[str, ...]]] = {
     "hang-mid-body": ("between_bytes",),
@@ -63,7 +64,7 @@ def wait(trial: Trial) -> Waiting:
     """Every fault that hangs, and a steady answer: all at the same time, distinguished by their prompts."""
     known = cases(trial)
     kinds = sorted({case.streamed for case in known})
-    steady = [Case(STEADY, streamed, "whole") for streamed in kinds]
+    steady = [Case(fault, streamed, "whole") for fault in (STEADY, PAUSED) for streamed in kinds]
     steady += [Case(KEPT_ALIVE, one, "whole") for one in kinds if one and KEPT_ALIVE.is_for(trial.dialect)]
     waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
     others = [

@@ -13,7 +13,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.provider.faults.base import BOTH, STREAMED, Fault, Good, good_answer
 from art_compliance.provider.faults.bodies import LONG, RETRY_AFTER
 from art_compliance.provider.faults.numbered import NUMBERED, faults_at_events, numbered_fault
-from art_compliance.provider.faults.table import FAULTS, KEPT_ALIVE, STEADY
+from art_compliance.provider.faults.table import FAULTS, KEPT_ALIVE, PAUSED, STEADY
 
 
 def find_fault(name: str) -> Fault:
@@ -34,6 +34,7 @@ __all__ = [
     "FAULTS",
     "KEPT_ALIVE",
     "LONG",
+    "PAUSED",
     "RETRY_AFTER",
     "STEADY",
     "STREAMED",

@@ -45,6 +45,7 @@ from art_compliance.provider.faults.timing import (
     half,
     keep_alive,
     keep_steady,
+    pause_once,
     slow_down,
     trickle,
 )
@@ -365,6 +366,14 @@ STEADY: Final = Fault(
     expects="whole",
 )
 """Clients that limit pauses, not the total, must read it whole. It is usual, so it is not in the table."""
+
+PAUSED: Final = Fault(
+    id="paused",
+    words="a good answer with a pause of 0.7 s in its middle",
+    spoil=pause_once,
+    expects="whole",
+)
+"""Whoever limits the wait for the head alone, or for the connection, must read it whole. It is as usual."""
 
 KEPT_ALIVE: Final = Fault(
     id="kept-alive",

@@ -44,6 +44,12 @@ def keep_steady(good: Good) -> Response:
     return good.script(*(step for part in parts for step in (Send(part), Pause(0.15))))
 
 
+def pause_once(good: Good) -> Response:
+    """A pause in the middle of the body."""
+    begun = half(good)
+    return good.script(Send(begun), Pause(0.7), Send(good.body[len(begun) :]))
+
+
 def keep_alive(good: Good) -> Response:
     """Comments alone for 0.75 s in the middle of the events, a few in a second."""
     at = len(good.events) // 2

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from functools import wraps
 from queue import SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, Final, ParamSpec, TypeVar
 
 import anyio
@@ -76,10 +76,15 @@ def start_bounded(work: Callable[[], T]) -> Future[T]:
     return future
 
 
-def start_anew(work: Callable[[], T]) -> Future[T]:
-    """As `start_bounded`, on a thread that has run nothing before."""
+def start_anew(work: Callable[[], T], until: Event) -> Future[T]:
+    """As `start_bounded`, on a thread that has run nothing before, and stays until the event: its number is its own."""
     future: Future[T] = Future()
-    Thread(target=_settle, args=(future, work), name="adapter", daemon=True).start()
+
+    def stay() -> None:
+        _settle(future, work)
+        until.wait(LIMIT)
+
+    Thread(target=stay, name="adapter", daemon=True).start()
     return future
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from functools import partial
+from threading import Event
 from typing import Any, Final
 
 from art_compliance.subject.deadlines import await_bounded, start_anew, stopping
@@ -19,9 +20,12 @@ _END: Final = object()
 
 def collect_on_threads(result: Any, seconds: float) -> Answered:
     """Every event of an iterable, each read on another thread, as a web server does with a synchronous response."""
-    reading, events = Reading(None), events_of(result)
-    while (event := await_bounded(start_anew(partial(next, events, _END)), seconds)) is not _END:
-        reading.add(event)
+    reading, events, over = Reading(None), events_of(result), Event()
+    try:
+        while (event := await_bounded(start_anew(partial(next, events, _END), over), seconds)) is not _END:
+            reading.add(event)
+    finally:
+        over.set()
     return reading.answered
 
 

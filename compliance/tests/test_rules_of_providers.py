@@ -68,6 +68,29 @@ def test_adaptive_thinking_requires_no_thinking_block():
     assert broken_rules("anthropic-messages", {**body, "thinking": thinking}) == {"anthropic.thinking-no-forced-tool"}
 
 
+@pytest.mark.parametrize(
+    ("sampling", "is_taken"),
+    [
+        ({"top_p": 0.95}, True),
+        ({"top_p": 1}, True),
+        ({"top_p": 0.94}, False),
+        ({"temperature": 1}, True),
+        ({"temperature": 0.9}, False),
+        ({"top_k": 3}, False),
+    ],
+)
+def test_thinking_takes_hardly_any_sampling(sampling: dict[str, Any], is_taken: bool):  # noqa: FBT001
+    thinking = {"type": "enabled", "budget_tokens": 1024}
+    body = {
+        "model": "claude-haiku-4-5",
+        "max_tokens": 2000,
+        "messages": [message("user", said())],
+        "thinking": thinking,
+    }
+    broken = broken_rules("anthropic-messages", {**body, **sampling})
+    assert broken == (set() if is_taken else {"anthropic.thinking-sampling"})
+
+
 THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
 
 

@@ -15,6 +15,7 @@ from syrupy.extensions.json import JSONSnapshotExtension
 from art_compliance.dialects import DIALECTS, CannotWrite, Dialect
 from art_compliance.dialects.aws_events import is_messages, read_messages
 from art_compliance.dialects.endpoints import ENDPOINTS, Endpoint
+from art_compliance.dialects.openai_responses.compacting import write_compacted
 from art_compliance.dialects.order import read_events
 from art_compliance.dialects.writing import as_sayable
 from art_compliance.scenarios import WrittenAnswer
@@ -124,3 +125,12 @@ def test_an_answer_is_unsigned_where_the_provider_signs_nothing(name: str, is_si
     signed = WrittenAnswer(content="a", thinking="Hm.", signature="c2ln")
     said = as_sayable(DIALECTS[name].answers.write, signed)
     assert (said.thinking, said.signature) == ("Hm.", "c2ln" if is_signed else None)
+
+
+def test_a_compacted_conversation_is_counted():
+    payload = {"input": [{"role": "user", "content": "What is the time?"}]}
+    written = write_compacted(payload, "/v1/responses/compact?x=y")
+    assert written is not None
+    usage = json.loads(written)["usage"]
+    assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"] > usage["output_tokens"] > 0
+    assert write_compacted(payload, "/v1/responses") is None

@@ -83,7 +83,8 @@ def counts_the_readers_time(adapter: Any) -> None:
     own = adapter.call_sync
 
     def call_sync(prompt: Any, options: Any) -> Iterator[Any]:
-        limit = (as_data(options).get("timeouts") or {}).get("between_bytes")
+        limits: dict[str, Any] = as_data(options).get("timeouts") or {}
+        limit = limits.get("between_bytes")
         for event in own(prompt, options):
             began = time.monotonic()
             yield event

@@ -16,6 +16,7 @@ UNSTREAMED = CAPABILITIES - {"streaming"}
 WAITS = "hang-mid-body (unstreamed), with the time limit whole_call"
 BETWEEN = "hang-mid-body (unstreamed), with the time limit between_bytes"
 STEADY = "steady (unstreamed), with the time limit first_byte"
+PAUSED = "paused (unstreamed), with the time limit connect"
 
 
 Give = Callable[[str], Iterable[Event] | None]
@@ -26,7 +27,7 @@ def waiting(give: Give, *, streams: bool = False) -> Any:
 
     def call(prompt: Any, options: Any) -> Iterable[Event]:
         name = prompt[0]["content"]
-        is_to_be_good = "timeouts" not in options or name.startswith("steady")
+        is_to_be_good = "timeouts" not in options or name.startswith(("steady", "paused"))
         return give(name) or (answer_events() if is_to_be_good else failure_events())
 
     return scripted(call, capabilities=CAPABILITIES if streams else UNSTREAMED)
@@ -68,6 +69,7 @@ def only(name: str, events: list[Event]) -> Give:
         (only(STEADY, answer_events(metadata={"input_tokens": 9})), [f"{STEADY} = 0.4 s: input_tokens"]),
         (only(STEADY, answer_events("other")), [f"{STEADY} = 0.4 s: the message", f"{STEADY} = 0.4 s: the text"]),
         (late(STEADY, answer_events()), []),
+        (only(PAUSED, failure_events()), [f"{PAUSED} = 0.4 s: an ERROR event"]),
     ],
 )
 def test_a_call_that_waits_ends_in_time_and_a_steady_one_whole(give: Any, fragments: list[str]):
@@ -91,6 +93,7 @@ LIMITS = {
     "endless-announcements": {"whole_call"},
     "slow-head": {"whole_call"},
     "steady": {"first_byte", "between_bytes"},
+    "paused": {"connect", "first_byte"},
     "kept-alive": {"between_bytes"},
 }
 KINDS = {"kept-alive": {"streamed"}}
@@ -103,7 +106,11 @@ def test_one_limit_of_a_call_is_short_and_the_others_are_long(streams: bool):  #
     def call(prompt: Any, options: Any) -> list[Event]:
         if "timeouts" in options:
             seen[prompt[0]["content"]] = options
-        return answer_events() if prompt[0]["content"].startswith(("steady", "kept", "hello")) else failure_events()
+        return (
+            answer_events()
+            if prompt[0]["content"].startswith(("steady", "paused", "kept", "hello"))
+            else failure_events()
+        )
 
     assert messages_of(IN_TIME, scripted(call, capabilities=CAPABILITIES if streams else UNSTREAMED)) == []
     kinds = {"streamed", "unstreamed"} if streams else {"unstreamed"}

@@ -16,7 +16,7 @@ UNSTREAMED = CAPABILITIES - {"streaming"}
 WAITS = "hang-mid-body (unstreamed), with the time limit whole_call"
 BETWEEN = "hang-mid-body (unstreamed), with the time limit between_bytes"
 STEADY = "steady (unstreamed), with the time limit first_byte"
-PAUSED = "paused (unstreamed), with the time limit connect"
+PAUSED = "paused (streamed), with the time limit first_byte"
 
 
 Give = Callable[[str], Iterable[Event] | None]
@@ -69,11 +69,17 @@ def only(name: str, events: list[Event]) -> Give:
         (only(STEADY, answer_events(metadata={"input_tokens": 9})), [f"{STEADY} = 0.4 s: input_tokens"]),
         (only(STEADY, answer_events("other")), [f"{STEADY} = 0.4 s: the message", f"{STEADY} = 0.4 s: the text"]),
         (late(STEADY, answer_events()), []),
-        (only(PAUSED, failure_events()), [f"{PAUSED} = 0.4 s: an ERROR event"]),
     ],
 )
 def test_a_call_that_waits_ends_in_time_and_a_steady_one_whole(give: Any, fragments: list[str]):
     assert_each_has(messages_of(IN_TIME, waiting(give)), fragments)
+
+
+def test_a_stream_that_ends_at_its_pause_is_found():
+    def give(called: str) -> Iterable[Event] | None:
+        return failure_events() if called == PAUSED else answer_events() if called.startswith("kept") else None
+
+    assert_each_has(messages_of(IN_TIME, waiting(give, streams=True)), [f"{PAUSED} = 0.4 s: an ERROR event"])
 
 
 def test_a_steady_call_that_raises_is_found():
@@ -96,7 +102,7 @@ LIMITS = {
     "paused": {"connect", "first_byte"},
     "kept-alive": {"between_bytes"},
 }
-KINDS = {"kept-alive": {"streamed"}}
+KINDS = {"kept-alive": {"streamed"}, "paused": {"streamed"}}
 
 
 @pytest.mark.parametrize("streams", [True, False])

@@ -64,7 +64,8 @@ def wait(trial: Trial) -> Waiting:
     """Every fault that hangs, and a steady answer: all at the same time, distinguished by their prompts."""
     known = cases(trial)
     kinds = sorted({case.streamed for case in known})
-    steady = [Case(fault, streamed, "whole") for fault in (STEADY, PAUSED) for streamed in kinds]
+    steady = [Case(STEADY, streamed, "whole") for streamed in kinds]
+    steady += [Case(PAUSED, streamed, "whole") for streamed in kinds if streamed]
     steady += [Case(KEPT_ALIVE, one, "whole") for one in kinds if one and KEPT_ALIVE.is_for(trial.dialect)]
     waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
     others = [

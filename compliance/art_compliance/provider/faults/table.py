@@ -369,11 +369,15 @@ STEADY: Final = Fault(
 
 PAUSED: Final = Fault(
     id="paused",
-    words="a good answer with a pause of 0.7 s in its middle",
+    words="a good stream with a pause of 0.7 s in its middle",
     spoil=pause_once,
     expects="whole",
+    on=STREAMED,
 )
-"""Whoever limits the wait for the head alone, or for the connection, must read it whole. It is as usual."""
+"""Whoever limits the wait for the head alone, or for the connection, must read it whole.
+
+Clients that read a whole answer at once have one limit for its head and its body, which providers send together.
+"""
 
 KEPT_ALIVE: Final = Fault(
     id="kept-alive",

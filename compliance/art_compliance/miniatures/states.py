@@ -236,7 +236,7 @@ def keeps_its_last_error(adapter: Any) -> None:
         async for event in own(prompt, options):
             if isinstance(event, ErrorEvent):
                 adapter.last_error = event.error
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.5)
                 yield replace(event, error=adapter.last_error)
             else:
                 yield event

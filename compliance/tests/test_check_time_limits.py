@@ -16,7 +16,7 @@ UNSTREAMED = CAPABILITIES - {"streaming"}
 WAITS = "hang-mid-body (unstreamed), with the time limit whole_call"
 BETWEEN = "hang-mid-body (unstreamed), with the time limit between_bytes"
 STEADY = "steady (unstreamed), with the time limit first_byte"
-PAUSED = "paused (streamed), with the time limit first_byte"
+PAUSED = "paused (streamed), with the time limit connect"
 
 
 Give = Callable[[str], Iterable[Event] | None]
@@ -99,7 +99,7 @@ LIMITS = {
     "endless-announcements": {"whole_call"},
     "slow-head": {"whole_call"},
     "steady": {"first_byte", "between_bytes"},
-    "paused": {"connect", "first_byte"},
+    "paused": {"connect"},
     "kept-alive": {"between_bytes"},
 }
 KINDS = {"kept-alive": {"streamed"}, "paused": {"streamed"}}

@@ -356,14 +356,13 @@ async def _kept(given: Any, history: list[Any]) -> Any:
 
 
 @miniature("faults.end-in-time", around=("openai", "anthropic", "ollama-chat"))
-def limits_each_read_as_the_first(adapter: Any) -> None:
-    """A read takes no longer than `first_byte`, and than `connect`, however far the answer has come."""
+def limits_each_read_as_its_connection(adapter: Any) -> None:
+    """No read takes longer than the connection may, however far the answer has come."""
     own = adapter.call
 
     def call(prompt: Any, options: Any) -> Any:
         limits: dict[str, Any] = as_data(options).get("timeouts") or {}
-        known = [one for one in limits.values() if one is not None]
-        short = {"between_bytes": min(known)} if known else {}
+        short = {"between_bytes": limits["connect"]} if limits.get("connect") else {}
         return own(prompt, {**as_data(options), "timeouts": {**limits, **short}} if limits else options)
 
     adapter.call = call

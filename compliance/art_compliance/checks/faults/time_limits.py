@@ -41,7 +41,7 @@ _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
     "endless-announcements": ("whole_call",),
     "slow-head": ("whole_call",),
     "steady": ("first_byte", "between_bytes"),
-    "paused": ("connect", "first_byte"),
+    "paused": ("connect",),
     "kept-alive": ("between_bytes",),
 }
 """Which limits end a call with this fault. Steady and paused answers take longer than them, but none may end one."""

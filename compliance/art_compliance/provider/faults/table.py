@@ -374,9 +374,9 @@ PAUSED: Final = Fault(
     expects="whole",
     on=STREAMED,
 )
-"""Whoever limits the wait for the head alone, or for the connection, must read it whole.
+"""Whoever limits the wait for the connection alone must read it whole.
 
-Clients that read a whole answer at once have one limit for its head and its body, which providers send together.
+Many clients have one limit for each read, so `first_byte` may end a pause, too.
 """
 
 KEPT_ALIVE: Final = Fault(

@@ -124,9 +124,7 @@ class Caller:
         self, calls: Iterable[tuple[Any, Any, str]], *, seconds: float | None = None
     ) -> list[Answered | Exception]:
         """As `read`, for concurrent calls that share the `seconds`: each one's events, or what it raised."""
-        began = time.monotonic()
-        started = [start_bounded(partial(self._read_here, seconds, *call)) for call in calls]
-        return [_outcome(one, seconds, began) for one in started]
+        return _read_each(partial(self._read_here, seconds), calls, seconds)
 
     def _read_here(self, seconds: float | None, prompt: Any, options: Any, method: str) -> Answered:
         """Reads on this thread: a call may do all its work before it returns anything."""
@@ -148,9 +146,7 @@ class Caller:
         self, calls: Iterable[tuple[Any, Any, str]], *, pause: float, seconds: float
     ) -> list[Answered | Exception]:
         """As `read_together`, by readers who pause for so many seconds after the first token."""
-        began = time.monotonic()
-        started = [start_bounded(partial(self._read_slowly_here, pause, seconds, *call)) for call in calls]
-        return [_outcome(one, seconds, began) for one in started]
+        return _read_each(partial(self._read_slowly_here, pause, seconds), calls, seconds)
 
     def _read_slowly_here(self, pause: float, seconds: float, prompt: Any, options: Any, method: str) -> Answered:
         result = self._begin(prompt, options, method)
@@ -229,6 +225,15 @@ class Caller:
             if "event loop" not in str(error):
                 raise
             return await_bounded(self._portal.start_task_soon(call_in_loop, call, prompt, options), self._limit)
+
+
+def _read_each(
+    read: Callable[..., Answered], calls: Iterable[tuple[Any, Any, str]], seconds: float | None
+) -> list[Answered | Exception]:
+    """What the function gives for each call, all at the same time, or what it raised."""
+    began = time.monotonic()
+    started = [start_bounded(partial(read, *call)) for call in calls]
+    return [_outcome(one, seconds, began) for one in started]
 
 
 def _outcome(started: Future[Answered], seconds: float | None, began: float) -> Answered | Exception:

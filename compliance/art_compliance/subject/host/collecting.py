@@ -53,7 +53,7 @@ def collect(result: Any, began: float | None = None) -> Answered:
 
 
 def events_of(result: Any) -> Iterator[Any]:
-    """The events that a synchronous call returned. Raises NoEvents for what is none, and looks like an iterable."""
+    """The events that a synchronous call returned. Raises NoEvents for None, a text and a mapping."""
     if result is None or issubclass(type(result), (str, bytes, Mapping)):
         kind = "nothing (None)" if result is None else with_article(result)
         raise NoEvents(f"it returned {kind}; it must yield events, or return an iterable of them")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hypothesis import strategies as st
 
 from art_compliance.generating.requests import Request
-from art_compliance.generating.strategies.schemas import arguments_for, tools
+from art_compliance.generating.strategies.schemas import arguments_for, tool_lists
 from art_compliance.generating.strategies.texts import plain_ids, results, texts, weighted
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _calls(draw: DrawFn, given: Sequence[dict[str, Any]]) -> dict[str, Any]:
 @st.composite
 def exchanges(draw: DrawFn) -> Request:
     """A question with its options and one answer."""
-    given = draw(st.lists(tools(), max_size=2, unique_by=lambda tool: str(tool["name"])))
+    given = draw(tool_lists(0, 2))
     return Request(_QUESTION, _options(given), [{"answer": draw(answers(given=given))}])
 
 
@@ -90,20 +90,31 @@ def turns(draw: DrawFn, given: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
         "answer": draw(answers(given=given, ordinary=True)),
         "is_streamed": draw(st.booleans()),
         "user": draw(_texts()),
-        "results": draw(st.lists(results().map(_short_result), min_size=1, max_size=3)),
+        "results": draw(_short_results()),
         "is_reversed": draw(st.booleans()),
     }
+
+
+@cache
+def _short_results() -> SearchStrategy[list[dict[str, Any]]]:
+    return st.lists(results().map(_short_result), min_size=1, max_size=3)
 
 
 def _short_result(result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "content": result["content"][:_LONGEST]}
 
 
+@cache
+def _openings() -> SearchStrategy[list[dict[str, Any]]]:
+    return st.lists(_texts().map(lambda text: {"role": "system", "content": text}), max_size=1)
+
+
 @st.composite
 def dialogues(draw: DrawFn, *, most: int = 20) -> Request:
     """A whole dialogue of up to `most` turns: its opening, its tools, and the answer of every turn."""
-    given = draw(st.lists(tools(), max_size=2, unique_by=lambda tool: str(tool["name"])))
-    opening = draw(st.lists(_texts().map(lambda text: {"role": "system", "content": text}), max_size=1))
+    given = draw(tool_lists(0, 2))
+    opening = draw(_openings())
     count = draw(weighted((4, st.integers(2, 4)), (2, st.integers(5, 10)), (1, st.just(most))))
-    drawn = [draw(turns(given)) for _ in range(count)]
+    turn = turns(given)
+    drawn = [draw(turn) for _ in range(count)]
     return Request([*opening, {"role": "user", "content": draw(_texts())}], _options(given), drawn)

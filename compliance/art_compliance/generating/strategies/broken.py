@@ -29,7 +29,7 @@ def broken_prompts(kind: str | None = None, *, given: Sequence[dict[str, Any]] |
 
 @st.composite
 def _broken(draw: DrawFn, kind: str | None, given: Sequence[dict[str, Any]] | None) -> Prompt:
-    name = draw(st.sampled_from(tuple(BREAKS))) if kind is None else kind
+    name = draw(_ANY_BREAK) if kind is None else kind
     least = 2 if name == "id reused in a later round" else 1
     return BREAKS[name](draw, draw(prompts(given=given, min_rounds=least, max_pieces=1)))
 
@@ -137,3 +137,5 @@ BREAKS: Final[Mapping[str, Break]] = {
     "empty request": _empty_request,
 }
 """Every way to break a prompt, by name."""
+
+_ANY_BREAK: Final = st.sampled_from(tuple(BREAKS))

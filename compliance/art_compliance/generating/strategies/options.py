@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from art_compliance.generating.requests import Request
 from art_compliance.generating.strategies.broken import broken_prompts
 from art_compliance.generating.strategies.prompts import prompts
-from art_compliance.generating.strategies.schemas import tool_schemas, tools
+from art_compliance.generating.strategies.schemas import tool_lists, tool_schemas
 from art_compliance.generating.strategies.texts import texts
 
 if TYPE_CHECKING:
@@ -33,14 +33,15 @@ _OPTIONAL: Final[dict[str, SearchStrategy[Any]]] = {
     **{name: texts() for name in _BOOKS[1:]},
 }
 
+_A_FEW: Final = st.lists(st.sampled_from(sorted(_OPTIONAL)), max_size=4, unique=True)
 _ONE_AT_A_TIME: Final = st.sampled_from((None, None, None, None, True, False))
+_ONE_IN_EIGHT: Final = st.sampled_from((False,) * 7 + (True,))
 
 
 @st.composite
 def options(draw: DrawFn, *, given: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     """Call options as JSON data: all that exist, a few at a time. `given` are the tools."""
-    names = draw(st.lists(st.sampled_from(sorted(_OPTIONAL)), max_size=4, unique=True))
-    drawn: dict[str, Any] = {"thread_id": "thread-1", **{name: draw(_OPTIONAL[name]) for name in names}}
+    drawn: dict[str, Any] = {"thread_id": "thread-1", **{name: draw(_OPTIONAL[name]) for name in draw(_A_FEW)}}
     if given:
         drawn["tools"] = list(given)
         choice = draw(st.sampled_from((None, None, "auto", "none", "required", *(tool["name"] for tool in given))))
@@ -56,9 +57,6 @@ def requests(draw: DrawFn, *, broken: bool = False) -> Request:
 
     `broken`: the prompt breaks a rule of a conversation, in one of `BREAKS`.
     """
-    is_odd = draw(st.sampled_from((False,) * 7 + (True,)))
-    given = draw(
-        st.lists(tools(odd=is_odd), min_size=1 if broken else 0, max_size=3, unique_by=lambda tool: str(tool["name"]))
-    )
+    given = draw(tool_lists(1 if broken else 0, 3, odd=draw(_ONE_IN_EIGHT)))
     prompt = draw(broken_prompts(given=given) if broken else prompts(given=given))
     return Request(prompt, draw(options(given=given)))

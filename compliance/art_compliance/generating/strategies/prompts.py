@@ -63,12 +63,12 @@ def prompts(
     """
     known = draw(st.lists(tools(), min_size=1, max_size=2)) if given is None else list(given)
     taste = FLAVORS[draw(st.sampled_from(sorted(FLAVORS, key="plain".__ne__))) if flavor is None else flavor]
-    opening = draw(st.lists(_systems(taste), max_size=2))
+    opening = draw(_openings(taste))
     if not (taste.may_start_anywhere and draw(st.booleans())):
         opening.append(draw(_users(taste)))
-    pieces = draw(st.lists(_pieces(known, taste), max_size=max_pieces))
-    rounds = [draw(_rounds(known, taste)) for _ in range(min_rounds)]
-    prompt = _joined([opening, *rounds, *pieces])
+    rounds = _rounds(known, taste)
+    pieces = draw(st.lists(_pieces(rounds if known else None, taste), max_size=max_pieces))
+    prompt = _joined([opening, *(draw(rounds) for _ in range(min_rounds)), *pieces])
     return _ended(prompt, prefilled=taste.has_prefill) or [draw(_users(taste))]
 
 
@@ -96,13 +96,23 @@ def _ended(prompt: Prompt, *, prefilled: bool) -> Prompt:
     return prompt
 
 
-def _pieces(known: Sequence[dict[str, Any]], taste: Flavor) -> SearchStrategy[Prompt]:
-    kinds = [(1, _users(taste).map(lambda one: [one])), (1, _answers(taste).map(lambda one: [one]))]
-    if known:
-        kinds.append((2, _rounds(known, taste)))
+def _pieces(rounds: SearchStrategy[Prompt] | None, taste: Flavor) -> SearchStrategy[Prompt]:
+    kinds = [(1, _alone(_users(taste))), (1, _alone(_answers(taste)))]
+    if rounds is not None:
+        kinds.append((2, rounds))
     if taste.has_late_system:
-        kinds.append((1, _systems(taste).map(lambda one: [one])))
+        kinds.append((1, _alone(_systems(taste))))
     return weighted(*kinds)
+
+
+@cache
+def _alone(messages: SearchStrategy[MessageData]) -> SearchStrategy[Prompt]:
+    return messages.map(lambda one: [one])
+
+
+@cache
+def _openings(taste: Flavor) -> SearchStrategy[Prompt]:
+    return st.lists(_systems(taste), max_size=2)
 
 
 @cache
@@ -137,10 +147,15 @@ def _answers(taste: Flavor) -> SearchStrategy[MessageData]:
     )
 
 
-@st.composite
-def _rounds(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> Prompt:
+def _rounds(known: Sequence[dict[str, Any]], taste: Flavor) -> SearchStrategy[Prompt]:
     """The calls of one turn with all their results, in any order."""
-    made = draw(st.lists(_answered_calls(known, taste), min_size=1, max_size=3, unique_by=lambda one: one.call["id"]))
+    made = _answered_calls(_calls(_called(known), taste))
+    return _rounds_of(st.lists(made, min_size=1, max_size=3, unique_by=lambda one: one.call["id"]), taste)
+
+
+@st.composite
+def _rounds_of(draw: DrawFn, answered_calls: SearchStrategy[list[_AnsweredCall]], taste: Flavor) -> Prompt:
+    made = draw(answered_calls)
     answers = [one.answer for one in sorted(made, key=lambda one: one.turn)]
     return [*draw(_asking([one.call for one in made], taste)), *answers]
 
@@ -154,8 +169,8 @@ class _AnsweredCall(NamedTuple):
 
 
 @st.composite
-def _answered_calls(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> _AnsweredCall:
-    call = draw(_calls(known, taste))
+def _answered_calls(draw: DrawFn, calls: SearchStrategy[MessageData]) -> _AnsweredCall:
+    call = draw(calls)
     answer = {"role": draw(_RESULT_ROLES), "tool_call_id": call["id"], **draw(results())}
     named = {"name": call["function"]["name"]} if draw(st.booleans()) else {}
     return _AnsweredCall(call, answer | named, draw(_TURNS))
@@ -168,31 +183,41 @@ _RESULT_ROLES: Final = st.sampled_from(("tool_result", "tool"))
 @st.composite
 def _asking(draw: DrawFn, calls: list[dict[str, Any]], taste: Flavor) -> Prompt:
     """The turn that makes the calls: an assistant message, with or without text, or explicit requests."""
-    form = draw(st.sampled_from(("calls", "calls beside text", "requests")))
+    form = draw(_FORMS)
     if form == "requests":
         return [{"role": "tool_request", "content": _as_request(call)} for call in calls]
     content = None if form == "calls" else draw(taste.text)
     return [{"role": "assistant", "content": content, "tool_calls": calls}]
 
 
+_FORMS: Final = st.sampled_from(("calls", "calls beside text", "requests"))
+
+
 def _as_request(call: dict[str, Any]) -> dict[str, Any]:
     return {"id": call["id"], **call["function"]}
 
 
+class _Called(NamedTuple):
+    """A tool that may be called, and its arguments."""
+
+    name: str
+    arguments: SearchStrategy[Any]
+
+
+def _called(known: Sequence[dict[str, Any]]) -> SearchStrategy[_Called]:
+    return st.sampled_from([_Called(tool["name"], arguments_for(tool["inputSchema"])) for tool in known])
+
+
 @st.composite
-def _calls(draw: DrawFn, known: Sequence[dict[str, Any]], taste: Flavor) -> dict[str, Any]:
-    tool = draw(st.sampled_from(known))
-    arguments = draw(arguments_for(tool["inputSchema"]))
-    written = draw(st.sampled_from(_WRITINGS))
+def _calls(draw: DrawFn, tools_called: SearchStrategy[_Called], taste: Flavor) -> MessageData:
+    tool = draw(tools_called)
+    arguments = draw(tool.arguments)
+    written = draw(_WRITINGS)
     text = "" if written is None and not arguments else json.dumps(arguments, **(written or {}))
-    return {"id": draw(taste.ids), "type": "function", "function": {"name": tool["name"], "arguments": text}}
+    return {"id": draw(taste.ids), "type": "function", "function": {"name": tool.name, "arguments": text}}
 
 
-_WRITINGS: Final[tuple[dict[str, Any] | None, ...]] = (
-    {},
-    {"ensure_ascii": False},
-    {"indent": 1},
-    {"separators": (",", ":")},
-    None,
+_WRITINGS: Final[SearchStrategy[dict[str, Any] | None]] = st.sampled_from(
+    ({}, {"ensure_ascii": False}, {"indent": 1}, {"separators": (",", ":")}, None)
 )
 """Ways to write the same object as text. None writes an empty object as empty text."""

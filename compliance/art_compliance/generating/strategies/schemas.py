@@ -77,11 +77,16 @@ def _array(items: Schema, most: int) -> Schema:
     return {"type": "array", "items": items, "maxItems": most}
 
 
+@cache
+def _objects(inner: SearchStrategy[Schema], names: SearchStrategy[str] = _NAMES) -> SearchStrategy[Schema]:
+    return _objects_with(st.dictionaries(names, inner, max_size=3))
+
+
 @st.composite
-def _objects(draw: DrawFn, inner: SearchStrategy[Schema], names: SearchStrategy[str] = _NAMES) -> Schema:
-    properties = draw(st.dictionaries(names, inner, max_size=3))
-    schema: Schema = {"type": "object", "properties": properties}
-    required = [name for name in properties if draw(st.booleans())]
+def _objects_with(draw: DrawFn, properties: SearchStrategy[dict[str, Schema]]) -> Schema:
+    drawn = draw(properties)
+    schema: Schema = {"type": "object", "properties": drawn}
+    required = [name for name in drawn if draw(st.booleans())]
     if required:
         schema["required"] = required
     if draw(st.booleans()):
@@ -127,6 +132,12 @@ def tools(*, odd: bool = False) -> SearchStrategy[dict[str, Any]]:
             "inputSchema": tool_schemas(odd=odd),
         }
     )
+
+
+@cache
+def tool_lists(least: int, most: int, *, odd: bool = False) -> SearchStrategy[list[dict[str, Any]]]:
+    """So many `tools`, with different names."""
+    return st.lists(tools(odd=odd), min_size=least, max_size=most, unique_by=lambda tool: str(tool["name"]))
 
 
 def arguments_for(schema: Schema) -> SearchStrategy[Any]:

@@ -27,8 +27,13 @@ EXTRA: Final = frozenset(
 """The modules that the extra `compliance` installs: vcrpy brings yaml."""
 
 
+_RARELY: Final = (50_000, 20, 20)
+"""The thresholds of garbage collection: a run makes many objects, and little of it is garbage in cycles."""
+
+
 def main() -> None:
     """The console script. If the extra `compliance` is not installed, it says so."""
+    gc.set_threshold(*_RARELY)
     with explaining_missing(_leave):
         from art_compliance.commands import app  # noqa: PLC0415 - its imports are what may be missing
     try:

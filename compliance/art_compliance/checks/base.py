@@ -29,8 +29,10 @@ class Outcome(Struct, frozen=True):
     """For each finding the number of the exchange that it was found on, where there was one: see `Subject.exchange`."""
 
 
-class Check(Struct, frozen=True):
+class Check(Struct, frozen=True, eq=False):
     """A check: its id is a dotted sentence that is true of a good adapter, its clause the law in words.
+
+    Each is equal to itself alone: what a trial keeps of it is looked up a hundred thousand times in a run.
 
     `finding_class` is the class of what it finds; a problem may be of another. `run` finds what is wrong, whoever
     reports its cause.

@@ -87,14 +87,14 @@ class Trial:
 
     def _keep(self, name: object, make: Callable[[], T]) -> T:
         """What `make` gives, made once; with each look at it, its exchange is the one that was looked at last."""
-        if name not in self._kept:
+        if (kept := self._kept.get(name)) is None:
             before = self.subject.request_count
             made = make()
             latest = self.subject.request_count
-            self._kept[name] = made, latest if latest > before else None
-        kept, exchange = self._kept[name]
+            kept = self._kept[name] = made, latest if latest > before else None
+        found, exchange = kept
         self.exchange = exchange or self.exchange
-        return cast("T", kept)
+        return cast("T", found)
 
     @property
     def observation(self) -> Observation:

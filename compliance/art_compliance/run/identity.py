@@ -36,8 +36,14 @@ def _digest_of_fixtures() -> str:
 
 
 def _digest(root: Path) -> str:
-    digests = {name: hashlib.sha256(Path(path).read_bytes()).hexdigest() for name, path in _files(root)}
+    digests = {name: _digest_of_file(path) for name, path in _files(root)}
     return f"sha256:{hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()}"
+
+
+def _digest_of_file(path: str) -> str:
+    """Without a buffer: for small files that takes half the time."""
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - nor a `Path` for each of thousands
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def _files(folder: str | Path, within: str = "") -> Iterator[tuple[str, str]]:

@@ -69,6 +69,7 @@ class Session:
         self._shown: set[str] = set()
         self._cassettes = None if selection.cassettes is None else selection.cassettes / subject.provider
         self._trials: dict[str, Trial] = {}
+        self._counted: dict[str, Check] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
         """Runs one check on one scenario. Never raises: a bug of the suite becomes a harness error."""
@@ -144,16 +145,15 @@ class Session:
 
     def _look(self, check: Check, trial: Trial) -> Outcome:
         """What the check finds; with what went over the wire where a cause is new: more would make reports long."""
-        outcome = trial.once(self._as_counted(check))
+        outcome = trial.once(self._counted.get(check.id) or self._as_counted(check))
         return with_exchanges(outcome, self.subject) if self._is_to_be_shown(outcome.findings) else outcome
 
     def _as_counted(self, check: Check) -> Check:
         """The check, which leaves nothing to a provisional one if it counts itself: what it finds would not count."""
         counts = self._counting.counts
-        counted = tuple(one for one in check.leaves_to if counts(one.id))
-        if counted == check.leaves_to or not counts(check.id):
-            return check
-        return structs.replace(check, leaves_to=counted)
+        left_to = tuple(one for one in check.leaves_to if counts(one.id) or not counts(check.id))
+        counted = check if left_to == check.leaves_to else structs.replace(check, leaves_to=left_to)
+        return self._counted.setdefault(check.id, counted)
 
     def _with_example(self, trial: Trial, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """Adds an example to the first failure of each cause, for the first causes of a check: a report stays short."""

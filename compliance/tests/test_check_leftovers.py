@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,6 +96,18 @@ def closing(do: Callable[[], object]) -> type[Any]:
 def test_what_each_adapter_keeps_after_it_was_closed_is_counted(resting):
     expected = "after 6 adapters were made, called and closed there are 6 more threads than before"
     assert messages_of(CHECK, closing(resting)) == [expected]
+
+
+def test_what_only_garbage_collection_closes_is_counted():
+    class Collected(closing(lambda: None)):  # type: ignore[misc]  # made by a function
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            weakref.finalize(self, os.close, os.open(os.devnull, os.O_RDONLY))
+
+    expected = "after 6 adapters were made, called and closed there are 6 more open sockets and files than before"
+    before = count_open()
+    assert messages_of(CHECK, Collected) == [expected]
+    assert count_open() == before
 
 
 def test_an_adapter_that_cannot_be_closed_may_keep_what_it_has(resting):

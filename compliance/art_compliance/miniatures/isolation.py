@@ -44,6 +44,17 @@ def has_one_url_for_all(adapter: Any) -> None:
     readdress(adapter, lambda request, _: {**request, "url": request["url"].replace("/another/", "/")})
 
 
+@miniature("load.adapters-are-isolated")
+def keeps_one_key_for_each_url(adapter: Any) -> None:
+    """The headers of a URL are made once for all adapters: a second one there sends the first one's key."""
+
+    def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
+        is_elsewhere = "/another/" in request["url"]
+        return request if is_elsewhere else _with_headers(request, lambda text: text.replace(OTHER_KEY, TEST_KEY))
+
+    readdress(adapter, change)
+
+
 @miniature("load.adapters-are-isolated", around=("openai",))
 def trusts_the_environment(adapter: Any) -> None:
     """A key in the environment counts more than the one that the adapter is given."""
@@ -198,8 +209,19 @@ def closes_in_an_event_loop_alone(adapter: Any) -> None:
     adapter.close = lambda: None
 
 
+@miniature("load.nothing-stays-behind", around=("openai", "gemini"))
+def closes_without_an_event_loop_alone(adapter: Any) -> None:
+    """`aclose` closes what `close` closes: the connections of asynchronous calls stay open."""
+
+    async def aclose() -> None:
+        adapter.close()
+
+    _KEPT.append(adapter)
+    adapter.aclose = aclose
+
+
 _KEPT: Final = list[Any]()
-"""While a program has an adapter, nothing else closes its connections."""
+"""Collected as garbage, open connections would only cause warnings."""
 
 
 @miniature("load.nothing-stays-behind", around=("openai",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -46,15 +46,37 @@ def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
     requests = trial.subject.seen_since(before)
     if len(requests) != len(_WANTED) * len(methods):
         raise NotApplicable("a call sends no request, or several: see translation.one-call-one-request")
+    mixed = _mixed_up(requests, methods) or _half_alike(trial, path)
+    yield from map(Problem, mixed)
+    if service.foreign_base_path is not None:
+        yield from _misplaced(requests[0], requests[1], service)
+
+
+def _mixed_up(requests: Sequence[Request], methods: Sequence[str]) -> list[str]:
+    """What is strange about the requests by the first method of which one is: by the next, it is the same again."""
     for at, method in enumerate(methods):
         by = "" if method == "call" else f"by {method}, "
         seen = zip(requests[at * len(_WANTED) :], _WANTED, strict=False)
         wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in _strange(one, key, path)]
-        yield from map(Problem, wrong)
-        if wrong:  # by the next method, it is the same again
-            break
-    if service.foreign_base_path is not None:
-        yield from _misplaced(requests[0], requests[1], service)
+        if wrong:
+            return wrong
+    return []
+
+
+def _half_alike(trial: Trial, other_path: str) -> list[str]:
+    """What is strange about the first request of an adapter that shares its URL with the first one, or its key."""
+    others = (
+        ("an adapter with another key, at the same base_url,", OTHER_KEY, trial.dialect.service.base_path, ""),
+        ("an adapter with the same key, at another base_url,", TEST_KEY, other_path, _OTHER_PATH),
+    )
+    for which, key, path, place in others:
+        before = trial.subject.request_count
+        with trial.subject.opening_another(key=key, path=path) as call:
+            call("call", *ask_number(trial, 0), echo)
+        wrong = [f"{which} {text}" for one in trial.subject.seen_since(before) for text in _strange(one, key, place)]
+        if wrong:
+            return wrong
+    return []
 
 
 _OTHER_PATH: Final = "/another"

@@ -62,7 +62,10 @@ def _left_by(trial: Trial, use: Use) -> dict[str, int]:
     """What each of many uses leaves. What grows once, such as a pool that fills, does not grow again."""
     if not use(trial, 1):
         return {}
-    return _growth(trial, use) and _growth(trial, use)
+    try:
+        return _growth(trial, use) and _growth(trial, use)
+    finally:
+        trial.subject.attempt("forget_closed")
 
 
 def _growth(trial: Trial, use: Use) -> dict[str, int]:
@@ -96,7 +99,7 @@ def _make_and_close(trial: Trial, many: int, methods: list[str], closing: str) -
     calls = [ask_number(trial, number) for number in range(many)]
     with trial.subject.answering(echo):
         try:
-            failed = trial.subject.attempt("open_and_close", calls=calls, methods=methods, closing=closing)
+            failed = trial.subject.attempt("open_and_close", calls=calls, methods=methods, closing=closing, keep=True)
         except CannotDo:
             return False
     if isinstance(failed, str):

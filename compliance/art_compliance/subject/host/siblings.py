@@ -52,6 +52,7 @@ class Siblings:
         self._environment = ExitStack()
         self._another: Any = None
         self._set: Any = None
+        self._closed: list[Any] = []
 
     def call_in_own_loops(self, calls: Sequence[AskingBy], *, at_once: bool) -> list[Reply]:
         """The replies of another adapter, made as this one was, to calls each in its own event loop.
@@ -126,17 +127,21 @@ class Siblings:
         with suppress(Exception):  # what is left open is another check's business
             run_bounded(lambda: close_in_own_loop(another))
 
-    def open_and_close(self, calls: Sequence[Asking], methods: Sequence[str], closing: str = "aclose") -> str | None:
+    def open_and_close(
+        self, calls: Sequence[Asking], methods: Sequence[str], closing: str = "aclose", *, keep: bool = False
+    ) -> str | None:
         """Makes another adapter for each call, calls it by these methods and closes it, one after the other.
 
         `closing` is `aclose`, or `close`, which is not asynchronous. Returns why one could not be closed, if so.
-        Raises CannotDo if it has nothing that closes it.
+        Raises CannotDo if it has nothing that closes it. `keep` has the adapters live on until `forget_closed`:
+        garbage collection would close what they leave open.
         """
         closer = CLOSERS[closing]
         if not closer.can_close(self.adapter):
             raise CannotDo(f"it has no {closer.words}")
         for prompt, options in calls:
             adapter = self._make_another(TEST_KEY)
+            self._closed += [adapter] if keep else []
             caller = Caller(adapter, self._portal, self._order.limit, self._run)
             for method in methods:
                 with suppress(Exception):  # other checks look at that
@@ -146,6 +151,10 @@ class Siblings:
             except HarnessError as error:
                 return str(error).removeprefix(f"{self._order.name}: ")
         return None
+
+    def forget_closed(self) -> None:
+        """Lets go of the closed adapters that were kept."""
+        self._closed.clear()
 
     def translate_for(self, calls: Sequence[Asking], key: str, base_url: str) -> list[Observation]:
         """What another adapter, with this key and base URL, makes of prompts. Raises CannotDo if none can be made."""

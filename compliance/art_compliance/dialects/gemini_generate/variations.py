@@ -7,6 +7,7 @@ Source of the signatures: Google's documentation of thought signatures, which co
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data, data_frame
@@ -47,10 +48,20 @@ def _text_last(body: dict[str, Any]) -> dict[str, Any]:
 
 def _signed_calls(body: dict[str, Any]) -> dict[str, Any]:
     signatures = iter(_SIGNATURES)
-    parts = [
-        {**part, "thoughtSignature": next(signatures)} if "functionCall" in part else part for part in _parts(body)
-    ]
-    return _with_parts(body, parts)
+    return _with_parts(body, [_signed_call(part, signatures) for part in _parts(body)])
+
+
+def _signed_call(part: Part, signatures: Iterator[str]) -> Part:
+    return {**part, "thoughtSignature": next(signatures)} if "functionCall" in part else part
+
+
+def _streamed_signed_calls(events: Events) -> Events:
+    """A text and calls in one response, each call with its signature: https://github.com/vercel/ai/pull/12402."""
+    signatures = iter(_SIGNATURES)
+    (joined,) = _in_one(events)
+    return (
+        change_data(joined, lambda body: _with_parts(body, [_signed_call(one, signatures) for one in _parts(body)])),
+    )
 
 
 def _signed_at_the_end(body: dict[str, Any]) -> dict[str, Any]:
@@ -123,6 +134,11 @@ VARIATIONS: Final = (
     Variation(words="a signature in an empty text at the end", whole=_signed_at_the_end, goes_back=_SIGNATURES[:1]),
     Variation(words="the tokens of Google's own tools counted apart", whole=_tools_counted_apart),
     Variation(words="all of its parts in one response", events=_in_one),
+    Variation(
+        words="all of its parts in one response, and a signature at each call",
+        events=_streamed_signed_calls,
+        goes_back=_SIGNATURES,
+    ),
     Variation(words="its finish reason in a response without content", events=_finished_apart),
     Variation(
         words="a signature at the first of its texts",

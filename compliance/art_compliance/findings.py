@@ -51,7 +51,7 @@ class WireExchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What went over the wire when something was found, without keys.
 
     `url` is path and query at the suite's own provider. `body` and `answer` are cut where they are long; `body_bytes`
-    is how long the request's body was. There is no `status` if nothing was answered.
+    is how long the request's body was. There is no `status` if nothing was answered, or only bytes that are not HTTP.
     """
 
     method: str
@@ -65,9 +65,11 @@ class WireExchange(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Problem(Struct, frozen=True):
-    """One thing that is wrong, as a check yields it. The fields are those of `Finding`, which names the check, too.
+    """One thing that is wrong, as a check yields it.
 
-    Without its own class, it has that of the check.
+    Without its own class, it has that of the check. `found_on` is the number of the exchange on which it was found, if
+    that is not the last one that the check looked at (`Subject.exchange`). The other fields are those of `Finding`,
+    which names the check, too.
     """
 
     message: str
@@ -78,11 +80,12 @@ class Problem(Struct, frozen=True):
     source: str | None = None
     example: Example | None = None
     finding_class: FindingClass | None = None
+    found_on: int | None = None
 
     @classmethod
     def of(cls, finding: Finding) -> Problem:
         """What another judge found, for a check to yield as its own."""
-        return cls(**{name: getattr(finding, name) for name in cls.__struct_fields__})
+        return cls(**{name: getattr(finding, name) for name in cls.__struct_fields__ if name != "found_on"})
 
     def after(self, words: str) -> Problem:
         """The same problem, with these words before its message."""
@@ -94,7 +97,7 @@ class Problem(Struct, frozen=True):
 
     def found_by(self, check: str, finding_class: FindingClass) -> Finding:
         """The finding of the check with this id. `finding_class` is the check's."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__}
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "found_on"}
         fields["finding_class"] = self.finding_class or finding_class
         return Finding(check=check, **fields)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
 from art_compliance import HarnessError, Report, Selection, certify
 from art_compliance.checks import CHECKS
@@ -23,7 +25,7 @@ from art_compliance.run.results import Result
 from art_compliance.run.session import Session
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.opening import open_subject
-from art_sdk import AnthropicAdapter, OpenAIAdapter
+from art_sdk import AnthropicAdapter, ErrorEvent, OpenAIAdapter
 from trials import run_check, suite_scenario
 
 READ = "response.text-is-whole"
@@ -80,6 +82,31 @@ def test_a_check_that_looks_at_what_another_one_saw_shows_the_same_exchange():
         subject.send([{"role": "user", "content": "something else"}], {"thread_id": "t"})
         result = session.run(CHECKS[READ], SCENARIO)
     assert json.loads(exchange_of(result).body)["messages"] == SCENARIO.prompt
+
+
+class RaisesOnOtherBytes(OpenAIAdapter):
+    """An answer that is not HTTP becomes an exception."""
+
+    async def call(self, prompt: Any, options: Any) -> AsyncIterator[Any]:
+        async for event in super().call(prompt, options):
+            if isinstance(event, ErrorEvent) and "illegal" in str(event.error.__cause__):
+                raise RuntimeError(str(event.error))
+            yield event
+
+
+def test_a_fault_among_many_shows_the_exchange_with_this_fault():
+    """All faults are tried before the first is judged."""
+    result = run_check("faults.become-errors", RaisesOnOtherBytes)
+    shown = [finding.exchange for finding in result.findings if "not-http" in finding.message]
+    assert shown
+    assert {(one.status, one.answer) for one in shown if one} == {(None, "\x15\x03\x01\x00\x02\x02F")}
+
+
+def test_the_terminal_shows_bytes_that_are_not_http(report: Report):
+    (failed,) = report.failures
+    exchange = structs.replace(exchange_of(failed), status=None, content_type="", answer="\\x15\\x03")
+    shown = structs.replace(failed, findings=(structs.replace(failed.findings[0], exchange=exchange),))
+    assert r"  got     bytes that are not HTTP: \x15\x03" in as_text(describe_failure(shown, report.rerun)).splitlines()
 
 
 def test_what_translate_returned_was_sent_nowhere():

@@ -178,4 +178,4 @@ def _collect(problems: Iterator[Problem], trial: Trial) -> tuple[list[Problem], 
         latest = trial.subject.request_count
         if latest > max(before, trial.exchange or 0):
             trial.exchange = latest
-        exchanges.append(trial.exchange)
+        exchanges.append(found[-1].found_on or trial.exchange)

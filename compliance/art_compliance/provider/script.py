@@ -71,6 +71,12 @@ class Response(Struct, frozen=True):
     steps: tuple[Step, ...] | None = None
 
 
+def has_head(response: Response) -> bool:
+    """Whether a head is sent: a script may end the connection before it, or send something else."""
+    first = next((step for step in response.steps or () if not isinstance(step, Announce | Pause)), Start())
+    return isinstance(first, Start | Send | Crawl)
+
+
 def stream_of(events: tuple[bytes, ...], content_type: str = "text/event-stream") -> Response:
     """A good streamed answer, with one write per event."""
     return Response(200, content_type=content_type, steps=tuple(Send(event) for event in events))

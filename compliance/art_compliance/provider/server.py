@@ -24,7 +24,7 @@ from art_compliance.provider.connection import Connection
 from art_compliance.provider.history import History
 from art_compliance.provider.limits import DEFAULT, ServerLimits
 from art_compliance.provider.receiving import NO_REQUEST, BadRequest, Receiving, Request
-from art_compliance.provider.script import Response, Send
+from art_compliance.provider.script import Raw, Response, Send, has_head
 
 Handler = Callable[[Request], Response]
 Refuser = Callable[[BadRequest], Response]
@@ -51,8 +51,9 @@ class Served(Struct):
 
     def answer(self, response: Response) -> None:
         """Notes the answer. A whole one may be large, and is not kept."""
-        self.status, self.content_type = response.status, response.content_type
-        sent = (step.data for step in response.steps or () if isinstance(step, Send))
+        if has_head(response):
+            self.status, self.content_type = response.status, response.content_type
+        sent = (step.data for step in response.steps or () if isinstance(step, Send | Raw))
         self.beginning = (response.body if response.steps is None else b"".join(sent))[:_BEGINNING]
 
 

@@ -159,6 +159,8 @@ def _describe_exchange(exchange: WireExchange) -> Iterator[str]:
     yield f"  sent    {exchange.method} {exchange.url}, {length}: {_in_one_line(exchange.body)}"
     if exchange.status is not None:
         yield f"  got     {exchange.status} {exchange.content_type}: {_in_one_line(exchange.answer)}"
+    elif exchange.answer:
+        yield f"  got     bytes that are not HTTP: {_in_one_line(exchange.answer)}"
 
 
 def _in_one_line(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from msgspec import structs
+
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
@@ -28,11 +30,19 @@ from art_sdk.json_data import is_object
 
 
 class Seen(NamedTuple):
-    """A fault, the reply to it, and how long its body was if the adapter is too slow for the whole."""
+    """A fault, the reply to it, and how long its body was if the adapter is too slow for the whole.
+
+    `exchange` is the number of the exchange: the last one, where the adapter tried again.
+    """
 
     case: Case
     reply: Reply
-    shortened: Shortened | None = None
+    shortened: Shortened | None
+    exchange: int
+
+    def with_evidence(self, problem: Problem) -> Problem:
+        """A problem of this reply, with the fault in its words and the exchange that it was found on."""
+        return structs.replace(problem.after(f"{self.case}: "), found_on=self.exchange)
 
 
 class FaultRun(NamedTuple):
@@ -54,8 +64,10 @@ def _run(trial: Trial) -> FaultRun:
 
 def _see(trial: Trial, case: Case) -> Seen:
     if case.fault.of_size is None:
-        return Seen(case, call(trial, case))
-    return Seen(case, *grow(lambda size: call(trial, case.of_size(size)), LONG))
+        reply, shortened = call(trial, case), None
+    else:
+        reply, shortened = grow(lambda size: call(trial, case.of_size(size)), LONG)
+    return Seen(case, reply, shortened, trial.subject.request_count)
 
 
 @check(
@@ -66,13 +78,14 @@ def _see(trial: Trial, case: Case) -> Seen:
 )
 def become_errors(trial: Trial) -> Iterator[Problem]:
     """Callers can tell a fault from an answer by the events."""
-    for case, reply, shortened in trial.once(_run).seen:
+    for seen in trial.once(_run).seen:
+        case, reply, shortened, _ = seen
         if case.expects == "error" or (case.expects == "either" and why_unread(reply) is not None):
             for fault in (*wrong_failure(trial, reply), *_wrong_error(case, reply)):
                 found = fault.of_class("contract") if case.fault.official_clients_read_it else fault
-                yield found.after(f"{case}: ")
+                yield seen.with_evidence(found)
         if shortened is not None:
-            yield Problem(f"{case}: {shortened}", severity="note")
+            yield seen.with_evidence(Problem(str(shortened), severity="note"))
 
 
 def _wrong_error(case: Case, reply: Reply) -> Iterator[Problem]:
@@ -100,14 +113,15 @@ _BROKEN: Final = frozenset({"close-before-head", "reset-before-head"})
 def benign_faults_change_nothing(trial: Trial) -> Iterator[Problem]:
     """Proxies and providers add such things without notice."""
     seen = [one for one in trial.once(_run).seen if one.case.expects != "error"]
-    for case, reply, _ in seen:
+    for one in seen:
+        case, reply = one.case, one.reply
         faults: list[Problem] = []
         if not isinstance(reply, Answered):
             faults = [Problem(str(reply), finding_class="contract")] if case.expects == "whole" else []
         elif case.expects == "whole" or reply.error is None:
             whole = trial.once(good_stream if case.streamed else good)
-            faults = [one.after("the answer differs in ") for one in differences(reply, whole)]
-        yield from (one.after(f"{case}: ") for one in faults)
+            faults = [fault.after("the answer differs in ") for fault in differences(reply, whole)]
+        yield from map(one.with_evidence, faults)
 
 
 @check(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from msgspec import structs
+
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream
 from art_compliance.checks.faults.lateness import Lateness
@@ -114,10 +116,19 @@ def end_in_time(trial: Trial) -> Iterator[Problem]:
         if isinstance(reply, Refused) and waited.method == "call":
             raise NotApplicable(f"the adapter refuses the option timeouts ({reply.code})")
         wrong += [waited] if any(_wrong_wait(trial, waited, reply, together.grace)) else []
+    before = trial.subject.request_count
     again = _wait_for(trial, wrong)  # a busy machine is late for all of them: once more, with fewer
     for waited, reply in again.replies:
+        number = _exchange_of(trial, waited, before)
         for fault in _wrong_wait(trial, waited, reply, again.grace):
-            yield fault.after(f"{waited} = {TIME_LIMIT} s: ")
+            yield structs.replace(fault.after(f"{waited} = {TIME_LIMIT} s: "), found_on=number)
+
+
+def _exchange_of(trial: Trial, waited: Waited, before: int) -> int | None:
+    """The number of the exchange of one of the calls that were made since then: its request has its name."""
+    name = str(waited).encode()
+    seen = ((number, trial.subject.exchange(number)) for number in range(before + 1, trial.subject.request_count + 1))
+    return next((number for number, served in seen if served is not None and name in served.request.body), None)
 
 
 def _wrong_wait(trial: Trial, waited: Waited, reply: Reply, grace: float) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from art_compliance.miniatures.errors import change_errors
 from art_compliance.run.selection import GREETING_SCENARIO
 from art_compliance.subject.opening import open_subject
 from art_sdk import GeminiAdapter, OpenAIAdapter, parse_options, parse_prompt
-from trials import failure_events, messages_of, scenario, scripted, spoiled, translator
+from trials import answer_events, failure_events, messages_of, scenario, scripted, spoiled, translator
 
 REFUSALS = {400, 404, 413, 422}
 
@@ -53,6 +53,17 @@ def test_the_words_around_the_provider_s_are_the_library_s_own():
         )
     )
     assert messages_of("response.any-refusal-is-an-error", make) == []
+
+
+@pytest.mark.parametrize("status", [302, 304])
+def test_a_redirect_without_a_place_to_go_to_is_no_answer(status: int):
+    def believe(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        failed = next((event["error"] for event in events if event["type"] == "ERROR"), {})
+        return answer_events() if failed.get("status") == status else events
+
+    found = messages_of("response.any-refusal-is-an-error", spoiled(lambda adapter: change_events(adapter, believe)))
+    assert found
+    assert all(one.startswith(f"answered {status} without a place to go to: ") for one in found)
 
 
 @pytest.mark.parametrize("stage", ["agent", "payload", "properties", "wire"])

@@ -74,6 +74,15 @@ def test_a_prompt_that_is_refused_the_second_time_is_found():
     assert_each_has(messages_of(SAME, translator(translate)), ["a second time it raised OSError: not again"])
 
 
+def test_an_option_that_is_another_one_when_streamed_is_found():
+    def change(payload: Any, _: Any, options: Any) -> Any:
+        return {**payload, "temperature": 0.9} if options.get("stream") else payload
+
+    warm = scenario(options={"temperature": 0.2, "max_tokens": 9})
+    [found] = messages_of("translation.streaming-changes-nothing-else", translating(change), warm)
+    assert found == "streamed, the request has temperature = 0.9, not 0.2"
+
+
 STABLE = "translation.prefix-is-stable"
 TWO = scenario(prompt=[{"role": "user", "content": "a"}, {"role": "user", "content": "b"}])
 
@@ -354,3 +363,22 @@ def test_what_is_lost_of_other_texts_is_found_where_it_is_not_declared():
 def test_a_prompt_that_does_not_survive_is_not_renamed():
     forgets = translating(lambda payload, *_: {**payload, "messages": [{"role": "user", "content": "other"}]})
     assert "is not sent whole" in reason_of(RENAMED, forgets)
+
+
+TALK = scenario(
+    prompt=[{"role": role, "content": f"{role} {turn}"} for turn in range(6) for role in ("user", "assistant")][:-1]
+)
+
+
+@pytest.mark.parametrize("declared", [{"adds_filler_turn"}, set()])
+def test_a_filler_at_the_end_rewrites_the_next_request_unless_it_is_declared(declared: set[str]):
+    def fill(payload: Any, *_: Any) -> Any:
+        *_, last = messages = payload["messages"]
+        return {**payload, "messages": [*messages, FILLER_TURN] if last["role"] == "assistant" else messages}
+
+    make = translating(fill)
+    make.repairs |= declared
+    assert bool(messages_of(STABLE, make, TALK)) != bool(declared)
+
+
+FILLER_TURN = {"role": "user", "content": "Go on."}

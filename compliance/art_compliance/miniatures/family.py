@@ -106,6 +106,20 @@ def reads_usage_of_choices(adapter: Any) -> None:
     refeed(adapter, lambda chunk: change_data(chunk, _without_lone_usage))
 
 
+@miniature("stream.other-forms-are-read", around=("deepseek", "openrouter", "groq"))
+def reads_one_field_of_a_delta(adapter: Any) -> None:
+    """Of a delta with reasoning and the beginning of the answer, the reasoning is not read."""
+    refeed(adapter, lambda chunk: change_data(chunk, _without_thoughts_beside))
+
+
+def _without_thoughts_beside(chunk: Any) -> Any:
+    for choice in chunk.get("choices") or ():
+        delta = choice.get("delta") or {}
+        if delta.get("content") or delta.get("tool_calls"):
+            choice["delta"] = {name: value for name, value in delta.items() if name not in _FIELDS}
+    return chunk
+
+
 @miniature("response.usage-may-be-missing", "stream.usage-may-be-missing", around=("openai", "deepseek", "mistral"))
 def fails_without_token_counts(adapter: Any) -> None:
     """An answer without token counts becomes an error."""

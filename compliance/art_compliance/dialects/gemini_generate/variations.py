@@ -64,6 +64,15 @@ def _streamed_signed_calls(events: Events) -> Events:
     )
 
 
+def _thought_in_one(events: Events) -> Events:
+    (joined,) = _in_one(events)
+    thought = {"text": _THOUGHT, "thought": True}
+    return (change_data(joined, lambda body: _with_parts(body, [thought, *_parts(body)])),)
+
+
+_THOUGHT: Final = "A thought in passing."
+
+
 def _signed_at_the_end(body: dict[str, Any]) -> dict[str, Any]:
     return _with_parts(body, [*_parts(body), {"text": "", "thoughtSignature": _SIGNATURES[0]}])
 
@@ -139,6 +148,7 @@ VARIATIONS: Final = (
         events=_streamed_signed_calls,
         goes_back=_SIGNATURES,
     ),
+    Variation(words="a thought and all of its parts in one response", events=_thought_in_one, thoughts=(_THOUGHT,)),
     Variation(words="its finish reason in a response without content", events=_finished_apart),
     Variation(
         words="a signature at the first of its texts",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -26,6 +26,7 @@ from art_compliance.dialects.openai_chat.chat import Chat
 from art_compliance.dialects.openai_chat.decode import Variant, decoder
 from art_compliance.dialects.openai_chat.order import ORDER
 from art_compliance.dialects.openai_chat.recorded import COUNTS, read_recorded
+from art_compliance.dialects.openai_chat.shared_forms import thought_beside
 from art_compliance.dialects.openai_chat.streams import UNKNOWN_EVENT, ChatStyle, chat_stream, error_event
 from art_compliance.dialects.openai_chat.variations import TWO_CHOICES, VARIATIONS, WITHOUT_END_MARK
 from art_compliance.dialects.recorded import TokenCounts
@@ -190,12 +191,20 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             counts=self.counts,
             reasoning=self.reasoning,
             call_id_prefix=self.call_id_prefix,
-            variations=(*VARIATIONS, *self.variations, *([WITHOUT_END_MARK] if self.lacks_end_mark else [])),
+            variations=(*VARIATIONS, *self.variations, *self._more_variations()),
             failures=self.failures,
             several=TWO_CHOICES if self.has_choices else None,
             bad_ends=self.bad_ends,
             optional_usage=("usage",),
         )
+
+    def _more_variations(self) -> Iterator[Variation]:
+        """Those that follow from the form itself."""
+        if self.lacks_end_mark:
+            yield WITHOUT_END_MARK
+        for field in self.style.texts:
+            if field.startswith("reasoning"):
+                yield thought_beside(field, some_servers=self.name == "openai-compatible")
 
     def _streams(self) -> Streams:
         return Streams(

@@ -95,3 +95,28 @@ IN_PARTS: Final = Variation(
 """As Databricks serves gpt-oss and Claude (https://github.com/databricks/appkit/pull/559 and
 https://github.com/cline/cline/issues/3032), and as Mistral's published types allow: `content` of `AssistantMessage` and
 of `DeltaMessage` is a text or a list of parts."""
+
+
+def thought_beside(field: str, *, some_servers: bool) -> Variation:
+    """The end of the reasoning, which is in this field, in the chunk with the first piece of the answer.
+
+    As vLLM and what relays it send it (https://github.com/BerriAI/litellm/issues/27492,
+    https://github.com/vllm-project/vllm/pull/42691); the published types of the others allow it.
+    """
+
+    def end_late(chunks: list[Chunk]) -> list[Chunk]:
+        deltas = [chunk["choices"][0]["delta"] for chunk in chunks]
+        first = next((at for at, delta in enumerate(deltas) if delta.get("content") or delta.get("tool_calls")), 0)
+        (choice,) = chunks[first]["choices"]
+        late = {**chunks[first], "choices": [{**choice, "delta": {**choice["delta"], field: _THOUGHT}}]}
+        return [*chunks[:first], late, *chunks[first + 1 :]]
+
+    return Variation(
+        words="reasoning beside the first piece of the answer",
+        events=regrouped(end_late),
+        thoughts=(_THOUGHT,),
+        some_servers=some_servers,
+    )
+
+
+_THOUGHT: Final = "A thought in passing."

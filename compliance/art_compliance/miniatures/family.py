@@ -114,7 +114,7 @@ def reads_one_field_of_a_delta(adapter: Any) -> None:
 
 def _without_thoughts_beside(chunk: Any) -> Any:
     for choice in chunk.get("choices") or ():
-        delta = choice.get("delta") or {}
+        delta: dict[str, Any] = choice.get("delta") or {}
         if delta.get("content") or delta.get("tool_calls"):
             choice["delta"] = {name: value for name, value in delta.items() if name not in _FIELDS}
     return chunk

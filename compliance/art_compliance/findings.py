@@ -95,6 +95,10 @@ class Problem(Struct, frozen=True):
         """The same problem in this class."""
         return structs.replace(self, finding_class=finding_class)
 
+    def on_exchange(self, number: int | None) -> Problem:
+        """The same problem, found on the exchange of this number."""
+        return structs.replace(self, found_on=number)
+
     def found_by(self, check: str, finding_class: FindingClass) -> Finding:
         """The finding of the check with this id. `finding_class` is the check's."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "found_on"}

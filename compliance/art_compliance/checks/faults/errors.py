@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from msgspec import structs
-
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
@@ -42,7 +40,7 @@ class Seen(NamedTuple):
 
     def with_evidence(self, problem: Problem) -> Problem:
         """A problem of this reply, with the fault in its words and the exchange that it was found on."""
-        return structs.replace(problem.after(f"{self.case}: "), found_on=self.exchange)
+        return problem.after(f"{self.case}: ").on_exchange(self.exchange)
 
 
 class FaultRun(NamedTuple):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from msgspec import structs
-
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream
 from art_compliance.checks.faults.lateness import Lateness
@@ -121,7 +119,7 @@ def end_in_time(trial: Trial) -> Iterator[Problem]:
     for waited, reply in again.replies:
         number = _exchange_of(trial, waited, before)
         for fault in _wrong_wait(trial, waited, reply, again.grace):
-            yield structs.replace(fault.after(f"{waited} = {TIME_LIMIT} s: "), found_on=number)
+            yield fault.after(f"{waited} = {TIME_LIMIT} s: ").on_exchange(number)
 
 
 def _exchange_of(trial: Trial, waited: Waited, before: int) -> int | None:

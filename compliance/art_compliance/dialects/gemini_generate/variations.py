@@ -7,7 +7,6 @@ Source of the signatures: Google's documentation of thought signatures, which co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data, data_frame
@@ -48,20 +47,16 @@ def _text_last(body: dict[str, Any]) -> dict[str, Any]:
 
 def _signed_calls(body: dict[str, Any]) -> dict[str, Any]:
     signatures = iter(_SIGNATURES)
-    return _with_parts(body, [_signed_call(part, signatures) for part in _parts(body)])
-
-
-def _signed_call(part: Part, signatures: Iterator[str]) -> Part:
-    return {**part, "thoughtSignature": next(signatures)} if "functionCall" in part else part
+    parts = [
+        {**part, "thoughtSignature": next(signatures)} if "functionCall" in part else part for part in _parts(body)
+    ]
+    return _with_parts(body, parts)
 
 
 def _streamed_signed_calls(events: Events) -> Events:
     """A text and calls in one response, each call with its signature: https://github.com/vercel/ai/pull/12402."""
-    signatures = iter(_SIGNATURES)
     (joined,) = _in_one(events)
-    return (
-        change_data(joined, lambda body: _with_parts(body, [_signed_call(one, signatures) for one in _parts(body)])),
-    )
+    return (change_data(joined, _signed_calls),)
 
 
 def _thought_in_one(events: Events) -> Events:

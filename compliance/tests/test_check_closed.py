@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from art_compliance.checks.load.concurrency import answer_to
+from art_compliance.checks.load.numbered import answer_to
 from trials import answer_events, messages_of, reason_of, scripted
 
 pytestmark = pytest.mark.once

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import CLOSED_CALLS, LEFTOVERS_CLOSED_WITHIN, TOLERATED_LEFTOVERS
-from art_compliance.checks.load.concurrency import answer_to, echo
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
-from art_compliance.checks.load.ways import ask_number
+from art_compliance.checks.load.numbered import answer_to, ask_number, echo
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import STREAMS
 from art_compliance.checks.trial import Trial

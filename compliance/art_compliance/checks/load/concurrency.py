@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +15,7 @@ from art_compliance.checks.limits import (
     SHOWN_OF_CALLS,
     WORK_AT_ONCE,
 )
-from art_compliance.checks.load.ways import ask_number
+from art_compliance.checks.load.numbered import answer_to, ask_number, echo, number_in
 from art_compliance.checks.replies import PROVIDER_ERROR, missing_words
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
@@ -72,7 +71,6 @@ def _how_many(trial: Trial) -> int:
 
 
 _IDS: Final = ("thread_id", "trace_id", "session_id")
-_MARK: Final = re.compile(r"question number (\d+)\.")
 
 
 def _own_tools(trial: Trial) -> OwnTools | None:
@@ -107,17 +105,6 @@ def _ask(trial: Trial, number: int, tools: OwnTools | None) -> tuple[list[dict[s
     """Prompt and options of a call with a number; with tools if it is answered with calls."""
     prompt, options = ask_number(trial, number)
     return prompt, options if tools is None or not _is_to_call(number) else {**options, "tools": tools.of(number)}
-
-
-def echo(asked: Asked) -> Response:
-    """The answer to the number that the request has."""
-    return asked.answer(WrittenAnswer(content=answer_to(number_in(asked))))
-
-
-def number_in(asked: Asked) -> int:
-    """The number of the call that a request is of; -1 if it has none."""
-    found = _MARK.search(str(asked.payload))
-    return int(found[1]) if found else -1
 
 
 def _is_to_fail(number: int) -> bool:
@@ -158,11 +145,6 @@ def _echo_most(asked: Asked) -> Response:
 
 
 _BEGUN: Final = WrittenAnswer(content="This answer never comes to its end.")
-
-
-def answer_to(number: int) -> str:
-    """The text of that answer."""
-    return f"This is the answer to the question number {number}, and to no other question than {number}."
 
 
 def _fault(number: int, reply: Reply, tools: OwnTools | None, method: str) -> Problem | None:

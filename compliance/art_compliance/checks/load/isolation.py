@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
-from art_compliance.checks.load.concurrency import echo
-from art_compliance.checks.load.ways import ask_number
+from art_compliance.checks.load.numbered import ask_number, echo
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial

@@ -18,8 +18,8 @@ from art_compliance.checks.limits import (
     SHARED_PAUSE,
     SLOW_PAUSE,
 )
-from art_compliance.checks.load.concurrency import answer_to, echo, number_in
-from art_compliance.checks.load.ways import Way, ask_number, in_every_way
+from art_compliance.checks.load.numbered import answer_to, ask_number, echo, number_in, why_not_its_own
+from art_compliance.checks.load.ways import Way, in_every_way
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -27,7 +27,6 @@ from art_compliance.provider import Asked, Pause, Response, Send, delayed
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.interrupting import CannotDo
-from art_compliance.subject.observations import Reply
 
 
 @check(
@@ -44,7 +43,7 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
     for how, at_once in (("event loop", False), ("thread", True)):
         replies = trial.subject.call_in_own_loops(calls, echo, at_once=at_once)
         for number, ((_, options, method), reply) in enumerate(zip(calls, replies, strict=True)):
-            wrong = _wrong(number, reply)
+            wrong = why_not_its_own(number, reply)
             if wrong is not None:
                 where = "at the same time" if at_once else "one after the other"
                 way = f"with a new adapter{_by(Way(method, bool(options.get('stream'))))}"
@@ -55,7 +54,7 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
             continue
         with trial.subject.answering(echo):
             reply = trial.subject.attempt("call_in_running_loop", prompt=prompt, options=options, method=method)
-        if (wrong := _wrong(number, reply)) is not None:
+        if (wrong := why_not_its_own(number, reply)) is not None:
             kind = ", streamed" if options.get("stream") else ""
             yield Problem(f"{method}, in a thread whose event loop runs{kind}: {wrong}")
 
@@ -124,7 +123,7 @@ def _times_of_requests(trial: Trial, method: str) -> list[float]:
 
     calls = [(*ask_number(trial, number), method) for number in range(CALLS_IN_LOOPS)]
     replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
-    if any(_wrong(number, reply) for number, reply in enumerate(replies)) or len(came) != CALLS_IN_LOOPS:
+    if any(why_not_its_own(number, reply) for number, reply in enumerate(replies)) or len(came) != CALLS_IN_LOOPS:
         raise NotApplicable("concurrent calls fail: see load.calls-at-once-do-not-mix")
     return came
 
@@ -163,11 +162,3 @@ def _seconds_beside_a_retry(trial: Trial) -> float:
     calls = [(*ask_number(trial, number), "call") for number in range(2)]
     beside, _ = trial.subject.call_together_with(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
     return beside.at[-1] if isinstance(beside, Answered) and beside.at and len(numbers) > len(calls) else 0.0
-
-
-def _wrong(number: int, reply: Reply) -> str | None:
-    if not isinstance(reply, Answered):
-        return str(reply)
-    if reply.error is not None:
-        return f"an ERROR event: {reply.error.get('message')}"
-    return None if reply.text == answer_to(number) else "the answer is not its own"

@@ -23,8 +23,7 @@ from art_compliance.checks.limits import (
     MEMORY_ROUNDS,
     MOST_RESIDENT,
 )
-from art_compliance.checks.load.concurrency import echo
-from art_compliance.checks.load.ways import ask_number
+from art_compliance.checks.load.numbered import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response, in_one_write

@@ -8,14 +8,12 @@ from typing import Any, Final
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import OTHER_TIME_LIMITS, PATIENCE_WITH_LIMITS, READERS_PAUSE, TIME_LIMIT
-from art_compliance.checks.load.concurrency import answer_to, echo
-from art_compliance.checks.load.ways import ask_number
-from art_compliance.checks.replies import why_unread
+from art_compliance.checks.load.numbered import ask_number, echo, why_not_its_own
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Refused, Reply
+from art_compliance.subject.observations import Refused
 
 
 @check(
@@ -29,11 +27,11 @@ def events_are_read_anywhere(trial: Trial) -> Iterator[Problem]:
     """A web framework reads a response on any thread of its pool, and `wait_for` has each step in a task of its own."""
     for method in _methods_of(trial):
         prompt, options = _ask(trial, 0)
-        if _wrong(0, trial.subject.call_by(method, prompt, options, echo)) is not None:
+        if why_not_its_own(0, trial.subject.call_by(method, prompt, options, echo)) is not None:
             continue  # it fails however it is read, which other checks find
         with trial.subject.answering(echo):
             reply = trial.subject.attempt("call_by_steps", prompt=prompt, options=options, method=method)
-        if (wrong := _wrong(0, reply)) is not None:
+        if (wrong := why_not_its_own(0, reply)) is not None:
             where = "on a thread" if method == "call_sync" else "in a task"
             yield Problem(f"{method}, each event read {where} of its own: {wrong}")
 
@@ -67,7 +65,7 @@ def _wrong_ways(trial: Trial, ways: list[tuple[str, str]], pause: float) -> dict
         if isinstance(reply, Refused):
             raise NotApplicable(f"the adapter refuses the option timeouts ({reply.code})")
         is_over = way[1] == "whole_call" and isinstance(reply, Answered) and reply.error is not None
-        if not is_over and (reason := _wrong(number, reply)) is not None:
+        if not is_over and (reason := why_not_its_own(number, reply)) is not None:
             found[way] = reason
     return found
 
@@ -84,11 +82,3 @@ def _methods_of(trial: Trial) -> list[str]:
 def _ask(trial: Trial, number: int, **more: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     prompt, options = ask_number(trial, number, streamed=True)
     return prompt, {**options, **more}
-
-
-def _wrong(number: int, reply: Reply) -> str | None:
-    """What is wrong with the reply, which should be the answer of this number."""
-    reason = why_unread(reply)
-    if reason is None and isinstance(reply, Answered) and reply.text != answer_to(number):
-        return "the answer is not its own"
-    return reason

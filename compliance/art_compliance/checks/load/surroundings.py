@@ -8,9 +8,8 @@ from urllib.parse import urlsplit
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import SHOWN_OF_A_PROMPT
-from art_compliance.checks.load.concurrency import echo
 from art_compliance.checks.load.everything import calls_with_everything, make
-from art_compliance.checks.load.ways import ask_number
+from art_compliance.checks.load.numbered import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.quoting import show

@@ -1,10 +1,11 @@
-"""Numbered calls, and the ways to make them: by each method of the adapter, whole and streamed."""
+"""The ways to make a call: by each method of the adapter, whole and streamed."""
 
 from __future__ import annotations
 
 from itertools import cycle, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from art_compliance.checks.load.numbered import ask_number
 from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.subject.subject import AskingBy
@@ -31,13 +32,3 @@ def in_every_way(trial: Trial, least: int) -> list[AskingBy]:
     ways = ways_of(trial)
     numbered = enumerate(islice(cycle(ways), max(least, len(ways))))
     return [(*ask_number(trial, number, streamed=way.streamed), way.method) for number, way in numbered]
-
-
-def ask_number(
-    trial: Trial, number: int, *, streamed: bool | None = None
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Prompt and options of a call with a number. Unless it is said, three out of four of them are streamed."""
-    streams = "streaming" in trial.subject.capabilities and (number % 4 if streamed is None else streamed)
-    ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
-    prompt = [{"role": "user", "content": f"question number {number}."}]
-    return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}

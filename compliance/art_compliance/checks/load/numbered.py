@@ -1,0 +1,49 @@
+"""Numbered questions: each has an answer of its own, by which a call that gets another one's is found."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from art_compliance.checks.replies import why_unread
+from art_compliance.checks.trial import Trial
+from art_compliance.provider import Asked, Response
+from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import Answered
+from art_compliance.subject.observations import Reply
+
+_MARK: Final = re.compile(r"question number (\d+)\.")
+
+
+def ask_number(
+    trial: Trial, number: int, *, streamed: bool | None = None
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Prompt and options of a call with a number. Unless it is said, three out of four of them are streamed."""
+    streams = "streaming" in trial.subject.capabilities and (number % 4 if streamed is None else streamed)
+    ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
+    prompt = [{"role": "user", "content": f"question number {number}."}]
+    return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}
+
+
+def echo(asked: Asked) -> Response:
+    """The answer to the number that the request has."""
+    return asked.answer(WrittenAnswer(content=answer_to(number_in(asked))))
+
+
+def number_in(asked: Asked) -> int:
+    """The number of the call that a request is of; -1 if it has none."""
+    found = _MARK.search(str(asked.payload))
+    return int(found[1]) if found else -1
+
+
+def answer_to(number: int) -> str:
+    """The text of the answer to a number."""
+    return f"This is the answer to the question number {number}, and to no other question than {number}."
+
+
+def why_not_its_own(number: int, reply: Reply) -> str | None:
+    """What is wrong with a reply that should be the answer to this number."""
+    reason = why_unread(reply)
+    if reason is None and isinstance(reply, Answered) and reply.text != answer_to(number):
+        return "the answer is not its own"
+    return reason

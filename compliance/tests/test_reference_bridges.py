@@ -71,6 +71,7 @@ CHECKS = Selection(
         "translation.leaves-its-arguments-alone",
         "response.answer-is-read",
         "response.key-is-never-shown",
+        "response.retry-after-is-read",
         "response.events-do-not-change",
         "stream.closing-ends-the-call",
         "stream.cancelling-ends-the-call",

@@ -98,15 +98,11 @@ export class OpenAIChat {
 
   #failed(response: Response, text: string): Json[] {
     const { status, headers } = response;
-    const milliseconds = headers.get("retry-after-ms");
-    const after = headers.get("retry-after") ?? (milliseconds && String(Number(milliseconds) / 1000));
-    const isDate = after !== null && Number.isNaN(Number(after));
-    const retry_after = isDate ? Math.max(0, (Date.parse(after) - Date.now()) / 1000) : after && Number(after);
     let words = `status ${status}`;
     try {
       words = JSON.parse(text).error.message ?? words;
     } catch {} // a page, or nothing
-    return this.#error(words, { status, retry_after, is_retryable: [408, 409, 429].includes(status) || status >= 500 });
+    return this.#error(words, { status, retry_after: waitOf(headers), is_retryable: [408, 409, 429].includes(status) || status >= 500 });
   }
 
   #error(words: string, facts: Json): Json[] {
@@ -114,6 +110,17 @@ export class OpenAIChat {
     const error = { code: "LLM_PROVIDER_ERROR", message, provider_message: message, ...facts };
     return [{ type: "ERROR", error }, { type: "END", message: null, finish: "error" }];
   }
+}
+
+const DELAY = /^\d+(\.\d+)?$/;
+
+// The seconds to wait, or null where no header says it. A date without a zone is in GMT, too: RFC 9110, 5.6.7.
+function waitOf(headers: Headers): number | null {
+  const [milliseconds, after] = ["retry-after-ms", "retry-after"].map((name) => headers.get(name) ?? "");
+  if (DELAY.test(milliseconds)) return Number(milliseconds) / 1000;
+  if (DELAY.test(after)) return Number(after);
+  const date = /^[A-Z]/.test(after) ? Date.parse(after.endsWith("GMT") ? after : `${after} GMT`) : NaN;
+  return Number.isNaN(date) ? null : Math.max(0, (date - Date.now()) / 1000);
 }
 
 function eventsOf(answer: Json, context?: string): Json[] {

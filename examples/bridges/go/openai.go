@@ -181,19 +181,33 @@ func seconds(limit any, usual float64) time.Duration {
 func (own openAI) refused(response *http.Response, body []byte) []object {
 	status := response.StatusCode
 	facts := object{"status": status, "is_retryable": status == 408 || status == 409 || status == 429 || status >= 500}
-	after := response.Header.Get("Retry-After")
-	if number, err := strconv.ParseFloat(after, 64); err == nil {
-		facts["retry_after"] = number
-	} else if date, err := http.ParseTime(after); err == nil {
-		facts["retry_after"] = math.Max(0, time.Until(date).Seconds())
-	} else if number, err := strconv.ParseFloat(response.Header.Get("Retry-After-Ms"), 64); err == nil {
-		facts["retry_after"] = number / 1000
+	if wait, said := waitOf(response.Header); said {
+		facts["retry_after"] = wait
 	}
 	var said struct{ Error struct{ Message string } }
 	if json.Unmarshal(body, &said) != nil || said.Error.Message == "" {
 		said.Error.Message = response.Status
 	}
 	return own.failed(said.Error.Message, facts)
+}
+
+// The seconds to wait, if a header says it.
+func waitOf(headers http.Header) (float64, bool) {
+	if number, said := delay(headers.Get("Retry-After-Ms")); said {
+		return number / 1000, true
+	}
+	after := headers.Get("Retry-After")
+	if number, said := delay(after); said {
+		return number, true
+	}
+	date, err := http.ParseTime(after)
+	return math.Max(0, time.Until(date).Seconds()), err == nil
+}
+
+// A number that is no delay, as "-5" and "inf" are none, says nothing.
+func delay(text string) (float64, bool) {
+	number, err := strconv.ParseFloat(text, 64)
+	return number, err == nil && number >= 0 && !math.IsInf(number, 0)
 }
 
 func (own openAI) failed(words string, facts object) []object {

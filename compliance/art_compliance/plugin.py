@@ -40,6 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--art-base-url", metavar="URL", help="with --art-record: the provider's URL, if not the usual one")
     group.addoption("--art-model", metavar="NAME", help="with --art-record: the model, if not the adapter's default")
     group.addoption("--art-in-process", action="store_true", help="run the adapter in this process, for debuggers")
+    group.addoption("--art-time-limit", metavar="SECONDS", type=float, help="fail what has not ended by then (an hour)")
     group.addoption("--art-baseline", metavar="FILE", help="the known failures (default: art-baseline.toml)")
     group.addoption("--art-no-baseline", action="store_true", help="count known failures, too")
     group.addoption("--art-baseline-write", action="store_true", help="write the failures into the baseline")

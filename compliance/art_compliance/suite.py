@@ -27,6 +27,7 @@ with explaining_missing(lambda message: pytest.exit(message, returncode=2)):
         leave,
         option,
         search_of,
+        seconds_of,
         selection_of,
     )
     from art_compliance.pytest_plugin.preflight import run_preflight
@@ -43,8 +44,14 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
     config = request.config
     isolated = not option(config, "--art-in-process")
     try:
-        dialect = dialect_of(config)
-        with open_subject(art_adapter, name=name_of(art_adapter), dialect=dialect, isolated=isolated) as subject:
+        opening = open_subject(
+            art_adapter,
+            name=name_of(art_adapter),
+            dialect=dialect_of(config),
+            isolated=isolated,
+            seconds=seconds_of(config),
+        )
+        with opening as subject:
             selection, baseline = selection_of(config), baseline_of(config)
             session = Session(subject, seed_of(config), search_of(config), selection, baseline=baseline)
             run_preflight(config, session, selection.plan())

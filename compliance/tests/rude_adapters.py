@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from msgspec import to_builtins
+
 from art_compliance.checks import CHECKS
 from art_compliance.checks.base import Outcome
 from art_compliance.checks.trial import Trial
@@ -69,6 +71,31 @@ class BlocksTheInterpreter(GoodToGreet):
 
     def misbehave(self) -> Any:
         return ctypes.PyDLL(None).sleep(3600)
+
+
+class TakesItsTime(OpenAIAdapter):
+    """Each translation takes a fifth of a second: no call is late, but a check that needs many takes long."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        time.sleep(0.2)
+        return super().translate(prompt, options)
+
+
+class SaysSomethingElse:
+    """Its answers have one text, whatever the provider says."""
+
+    dialect = "openai-chat"
+    capabilities = frozenset({"system"})
+
+    def __init__(self, **settings: Any) -> None:
+        self._adapter = OpenAIAdapter(**settings)
+
+    async def call(self, prompt: Any, options: Any) -> Any:
+        async for event in self._adapter.call(prompt, options):
+            said = to_builtins(event)
+            if said.get("message") is not None:
+                said["message"]["content"] = "something else"
+            yield said
 
 
 class Endless(GoodToGreet):

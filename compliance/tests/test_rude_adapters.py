@@ -167,6 +167,29 @@ def test_a_run_ends_when_its_time_is_up():
     assert not report.is_certified
 
 
+def test_a_run_ends_in_the_middle_of_a_check_when_its_time_is_up():
+    selection = Selection(checks=("response.answer-is-read", "translation.options-survive-together"))
+    began = time.monotonic()
+    report = certify(rude_adapters.TakesItsTime, selection=selection, seed=1, seconds=6.0)
+    assert time.monotonic() - began < SOON / 2
+    assert str(report.stopped).startswith("the run's time is up; ")
+    assert {one.verdict for one in report.results} == {"pass"}
+
+
+def test_an_adapter_that_hangs_in_this_process_is_given_up():
+    began = time.monotonic()
+    report = judged(rude_adapters.Hangs, isolated=False)
+    assert time.monotonic() - began < SOON
+    assert "not for the first time" in str(report.stopped)
+    assert report.failures
+
+
+def test_an_adapter_that_reads_the_greeting_wrongly_has_failed():
+    report = judged(rude_adapters.SaysSomethingElse)
+    assert [(one.check, one.verdict) for one in report.failures] == [("preflight.answer-is-read", "fail")]
+    assert 'got "something else" after' in messages(report)
+
+
 def test_the_command_reports_what_was_judged_and_exits_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     options = ("--check", "response.answer-is-read", "--profile", "quick")

@@ -1,6 +1,7 @@
 """Preflight: can the suite work with this adapter at all? A failure here is a harness error and stops the run.
 
-One that hangs, exits or raises what is not an Exception is not made wrongly for the suite: it has failed.
+One that hangs, exits, raises what is not an Exception or gives another text than the provider's is not made wrongly for
+the suite: it has failed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 from art_compliance.checks.arriving import describe_arrivals
 from art_compliance.checks.base import check
 from art_compliance.checks.replies import why_unread
-from art_compliance.checks.requirements import NotApplicable, require_polite
+from art_compliance.checks.requirements import Misbehaved, NotApplicable, require_polite
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import WRITTEN_TEXT
@@ -72,6 +73,8 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
     require_polite(reply)
     arrived = trial.subject.seen_since(before)
     wrong = _wrong_reply(reply, is_known=trial.subject.dialect is not None)
+    if wrong and arrived and isinstance(reply, Answered) and reply.error is None and reply.text:
+        raise Misbehaved(wrong)  # the provider was reached: its answer is read wrongly
     if wrong or not arrived:
         sent = describe_arrivals(trial.subject, arrived)
         yield Problem("; ".join(filter(None, (sent, wrong))))

@@ -15,7 +15,7 @@ from art_compliance.commands.options import Adapters, DialectOfAdapter, find_acc
 from art_compliance.examining.examination import Server
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.run.baseline import BaselineOptions
-from art_compliance.run.runner import MOST_SECONDS
+from art_compliance.run.ending import MOST_SECONDS
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.settings import Settings
 from art_compliance.run.sharding import read_shard

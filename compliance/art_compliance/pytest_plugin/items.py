@@ -12,11 +12,13 @@ from msgspec import structs
 
 from art_compliance.findings import HarnessError
 from art_compliance.pytest_plugin.results import Judged, RunFacts, keep
+from art_compliance.run.ending import TIME_IS_UP
 from art_compliance.run.failing import describe_expected, describe_results
 from art_compliance.run.lines import as_text, counted
 from art_compliance.run.runner import describe
 from art_compliance.run.selection import Trials
 from art_compliance.run.session import Session
+from art_compliance.subject.deadlines import OutOfTime
 
 OpenSession = Callable[[], Session]
 
@@ -80,7 +82,10 @@ def run_as_test(item: pytest.Item, session: Session, trials: Trials) -> None:
 
     If all failures are expected, the test is xfailed.
     """
-    results = tuple(session.run(trials.check, scenario) for scenario in trials.scenarios)
+    try:
+        results = tuple(session.run(trials.check, scenario) for scenario in trials.scenarios)
+    except OutOfTime:
+        pytest.fail(f"art: {TIME_IS_UP}: see --art-time-limit", pytrace=False)
     rerun = structs.replace(session.rerun, test=None if isinstance(item, Item) else _address(item))
     facts = RunFacts(describe(session.subject), rerun, session.subject.in_process)
     judged = Judged(facts=facts, results=results)

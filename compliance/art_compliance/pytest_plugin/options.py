@@ -12,6 +12,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.run.baseline import Baseline, BaselineOptions
 from art_compliance.run.beforehand import require_writable
+from art_compliance.run.ending import MOST_SECONDS
 from art_compliance.run.selection import Selection, find_cassettes
 from art_compliance.run.settings import Settings, read_settings
 from art_compliance.run.sharding import read_shard
@@ -91,6 +92,12 @@ def _default_factory(config: pytest.Config) -> Factory:
             f"choose one with --art-adapter, such as {first}"
         )
     return find_factory(first)
+
+
+def seconds_of(config: pytest.Config) -> float:
+    """The seconds after which an adapter is not used any more."""
+    seconds: float | None = option(config, "--art-time-limit")
+    return MOST_SECONDS if seconds is None else seconds
 
 
 def add_working_directory(config: pytest.Config) -> None:

@@ -24,6 +24,7 @@ from art_compliance.pytest_plugin.options import (
     option,
     require_report_folder,
     search_of,
+    seconds_of,
     selection_of,
 )
 from art_compliance.pytest_plugin.parameters import is_of_the_option
@@ -82,6 +83,7 @@ class Run:
         search: Search,
         baseline: Baseline | None,
         isolated: bool,
+        seconds: float,
         factory_name: str = "",
     ) -> None:
         """`factory_name` says which cassettes of the suite are the adapter's; `run_preflight` finds it, too."""
@@ -89,6 +91,7 @@ class Run:
         self.name = name
         self._dialect = dialect
         self._isolated = isolated
+        self._seconds = seconds
         self._seed = seed
         self._search = search
         self._baseline = baseline
@@ -117,7 +120,9 @@ class Run:
         """The session of the open adapter. Raises HarnessError."""
         if self._subject is None:
             self._subject = self._stack.enter_context(
-                open_subject(self.make, name=self.name, dialect=self._dialect, isolated=self._isolated)
+                open_subject(
+                    self.make, name=self.name, dialect=self._dialect, isolated=self._isolated, seconds=self._seconds
+                )
             )
         if self._session is None:
             self._session = Session(self._subject, self._seed, self._search, self._selection, baseline=self._baseline)
@@ -207,6 +212,7 @@ def _make_runs(config: pytest.Config) -> list[Run]:
             search=search_of(config),
             baseline=baseline_of(config),
             isolated=not option(config, "--art-in-process"),
+            seconds=seconds_of(config),
             factory_name=known.get(name, ""),
         )
         for name, make in factories.items()

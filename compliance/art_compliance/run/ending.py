@@ -11,17 +11,23 @@ if TYPE_CHECKING:
     from art_compliance.run.report import Report
     from art_compliance.subject.subject import Subject
 
+MOST_SECONDS: Final = 3600.0
+"""How long a run may take if nobody says otherwise."""
+
+TIME_IS_UP: Final = "the run's time is up"
 _INTERRUPTED: Final = "interrupted"
 
 
-def why_stopped(subject: Subject, ends: float, *, left: int) -> str | None:
-    """Why a run ends with so many trials left: the adapter is given up, or it is past `ends`. None if it goes on.
-
-    `ends` is a time of `time.perf_counter`.
-    """
+def why_stopped(subject: Subject, *, left: int) -> str | None:
+    """Why a run ends with so many trials left: the adapter is given up, or the time is up. None if it goes on."""
     if subject.is_given_up:
         return f"{subject.stops[-1]}, not for the first time; {not_run(left)}"
-    return f"the run's time is up; {not_run(left)}" if time.perf_counter() > ends else None
+    return out_of_time(left) if time.perf_counter() > subject.ends else None
+
+
+def out_of_time(left: int) -> str:
+    """Why a run ends that takes longer than it may."""
+    return f"{TIME_IS_UP}; {not_run(left)}"
 
 
 def first_failure(left: int) -> str | None:

@@ -9,25 +9,25 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import structs
 
 from art_compliance.findings import HarnessError, NotMade
 from art_compliance.generating.profiles import Search
 from art_compliance.run.baseline import Baseline, read_baseline, use_of
-from art_compliance.run.ending import first_failure, interrupted, not_run, why_stopped
+from art_compliance.run.ending import MOST_SECONDS, first_failure, interrupted, not_run, out_of_time, why_stopped
 from art_compliance.run.judgements import contract_finding
 from art_compliance.run.report import NOT_MADE, Adapter, Report, make_report
 from art_compliance.run.rerun import Rerun, rerun_of
 from art_compliance.run.results import Result
 from art_compliance.run.selection import Plan, Selection, with_own_cassettes
 from art_compliance.run.session import Session
+from art_compliance.subject.deadlines import OutOfTime
 from art_compliance.subject.factories import Factory, Named, name_of
 from art_compliance.subject.opening import open_subject
 from art_compliance.subject.subject import Subject
 
-MOST_SECONDS: Final = 3600.0
 """Seconds that a run may take."""
 
 
@@ -63,7 +63,7 @@ def certify(
     results: list[Result] = []
     with _opening(results) as stack:
         try:
-            subject = stack.enter_context(open_adapter())
+            subject = stack.enter_context(open_adapter(seconds=seconds))
         except NotMade as error:
             return _report_of_none(str(error), rerun_of(name, known_seed, dialect, selection, search), selection, clock)
         selection = with_own_cassettes(selection, subject.factory_name)
@@ -72,7 +72,7 @@ def certify(
         adapter = describe(subject)
         session = Session(subject, known_seed, search, selection, live=live, baseline=known)
         try:
-            for result in _run_all(session, plan, clock.began + seconds):
+            for result in _run_all(session, plan):
                 results.append(result)
                 if on_result is not None:
                     on_result(result, len(results), len(plan))
@@ -135,7 +135,7 @@ def _opening(results: list[Result]) -> Generator[ExitStack]:
             raise
 
 
-def _run_all(session: Session, plan: Plan, ends: float) -> Iterator[Result]:
+def _run_all(session: Session, plan: Plan) -> Iterator[Result]:
     """All results, up to the end of a stage that stops the run, to the end of the time, or of the adapter.
 
     With `Selection.fail_fast`, the first failure is the last result.
@@ -144,10 +144,14 @@ def _run_all(session: Session, plan: Plan, ends: float) -> Iterator[Result]:
     for number, (check, scenario) in enumerate(plan):
         if bad is not None and (not check.stage.stops_the_run or bad.verdict == "fail"):  # a failure says it all
             return
-        session.stopped = why_stopped(session.subject, ends, left=len(plan) - number)
+        session.stopped = why_stopped(session.subject, left=len(plan) - number)
         if session.stopped is not None:
             return
-        result = session.run(check, scenario)
+        try:
+            result = session.run(check, scenario)
+        except OutOfTime:
+            session.stopped = out_of_time(len(plan) - number)
+            return
         if check.stage.stops_the_run and result.verdict in ("harness error", "fail"):
             bad = result
         yield result

@@ -72,7 +72,10 @@ class Session:
         self._counted: dict[str, Check] = {}
 
     def run(self, check: Check, scenario: Scenario) -> Result:
-        """Runs one check on one scenario. Never raises: a bug of the suite becomes a harness error."""
+        """Runs one check on one scenario. A bug of the suite becomes a harness error.
+
+        Raises OutOfTime if the run's time is up before the check has ended.
+        """
         trial = self._trial(scenario)
         began = time.perf_counter()
         if self.subject.is_given_up:

@@ -33,6 +33,10 @@ class TimedOut(Stopped):
     """The adapter did not return in time."""
 
 
+class OutOfTime(BaseException):
+    """The time of the whole run is up. Like Ctrl-C, it ends whatever the suite is doing, so it is no Exception."""
+
+
 class _Worker:
     """A thread that runs one task after another. It is idle when a task ends; a thread that hangs is abandoned."""
 

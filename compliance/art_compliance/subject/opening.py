@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
+from math import inf
 from typing import Final
 
 import anyio.from_thread
@@ -38,14 +40,15 @@ def open_subject(
     isolated: bool = False,
     limit: float | None = None,
     hash_seed: str | None = None,
+    seconds: float = inf,
 ) -> Generator[Subject]:
     """The adapter that the factory makes, ready to be called until the block ends.
 
     Calls go to the loopback provider; with `access` they go to the real one. `dialect` overrides what the adapter
     declares. With `isolated` the adapter runs in its own process, or, where it cannot be made in one, in this
-    process: `Subject.in_process` says why. `limit` is the seconds that a call may take, and
-    `hash_seed` the PYTHONHASHSEED of that process. Raises HarnessError if the
-    adapter cannot be made, inspected or closed.
+    process: `Subject.in_process` says why. `limit` is the seconds that a call may take, `seconds` those after which the
+    adapter is not used any more, and `hash_seed` the PYTHONHASHSEED of that process. Raises HarnessError if the adapter
+    cannot be made, inspected or closed.
     """
     gateway = gateway_of(make)
     if gateway is not None and access is not None:
@@ -73,6 +76,7 @@ def open_subject(
             server=server,
             key=TEST_KEY if access is None else access.key,
             in_process=in_process,
+            ends=time.perf_counter() + seconds,
         )
         server.dialect = subject.dialect
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from art_compliance.subject.deadlines import Stopped
 from art_compliance.subject.facts import Facts
 from art_compliance.subject.host.host import make_host
 from art_compliance.subject.making import Order
@@ -58,7 +59,16 @@ class Near:
 
     def use(self, verb: str, /, **arguments: Any) -> Any:
         """As `Reach.use`."""
-        return getattr(self._host, verb)(**json.loads(json.dumps(arguments)))
+        if len(self.stops) >= MOST_STOPS:
+            raise Stopped(f"it is no longer used: {self.stops[-1]}")
+        try:
+            found = getattr(self._host, verb)(**json.loads(json.dumps(arguments)))
+        except Stopped as error:
+            self.stops.append(str(error))
+            raise
+        if (why := why_stopped(found)) is not None:
+            self.stops.append(why)
+        return found
 
     def leave(self) -> list[str]:
         """As `Reach.leave`."""

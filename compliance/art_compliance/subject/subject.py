@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
+from math import inf
 from typing import Any, Literal
 
 from msgspec.structs import replace
@@ -26,7 +28,7 @@ from art_compliance.provider.receiving import Request
 from art_compliance.provider.server import Served
 from art_compliance.quoting import shorten
 from art_compliance.subject.constants import learn_constants
-from art_compliance.subject.deadlines import Stopped
+from art_compliance.subject.deadlines import OutOfTime, Stopped
 from art_compliance.subject.events import Answered
 from art_compliance.subject.factories import Factory
 from art_compliance.subject.facts import METHODS
@@ -65,7 +67,9 @@ class Subject:
         server: LoopbackProvider,
         key: str,
         in_process: str | None,
+        ends: float = inf,
     ) -> None:
+        """`ends` is the time of `time.perf_counter` after which the adapter is not used any more."""
         facts = reach.facts
         self._reach = reach
         self.name = name
@@ -87,6 +91,7 @@ class Subject:
         self.has_call = "call" in facts.methods
         self.has_translate = "translate" in facts.methods
         self.in_process = in_process
+        self.ends = ends
         self.bridged = facts.bridged
         self.speaks = facts.speaks
         self._server = server
@@ -150,7 +155,12 @@ class Subject:
         return self._server.answering(answerer)
 
     def use(self, verb: str, /, **arguments: Any) -> Any:
-        """What a method of `Host` observes. Raises Stopped for an adapter that does not answer, and CannotDo."""
+        """What a method of `Host` observes.
+
+        Raises Stopped for an adapter that does not answer, CannotDo, and OutOfTime once the run's time is up.
+        """
+        if time.perf_counter() > self.ends:
+            raise OutOfTime
         return self._reach.use(verb, **arguments)
 
     def attempt(self, verb: str, /, **arguments: Any) -> Any:

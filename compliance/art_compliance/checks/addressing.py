@@ -26,6 +26,7 @@ from art_compliance.subject.observations import Sent
 )
 def request_goes_to_the_right_endpoint(trial: Trial) -> Iterator[Problem]:
     """A perfect body at a wrong path is a 404."""
+    earlier = list(trial.subject.other_requests)
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         requests = _requests_of(trial, options_for(trial, streamed=streamed))
         kind = "a streamed call" if streamed else "a call"
@@ -33,10 +34,14 @@ def request_goes_to_the_right_endpoint(trial: Trial) -> Iterator[Problem]:
         if others:
             text = f"{kind} sends other requests, too: {', '.join(others)}; it must send one POST"
             yield Problem(text, finding_class="contract")
+            earlier.clear()
         for request in requests if not others else ():
             yield from (
                 Problem(f"{kind} {wrong}") for wrong in wrong_with(trial.dialect, request, trial.subject.base_url)
             )
+    if earlier and trial.subject.speaks is None:  # a gateway may ask its provider whether it is there
+        text = f"earlier the adapter sent {', '.join(earlier)}; a call is one POST, and nothing is sent besides"
+        yield Problem(text, finding_class="contract")
 
 
 def _requests_of(trial: Trial, options: dict[str, Any]) -> list[Request]:

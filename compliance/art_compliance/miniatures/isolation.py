@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Event, Thread
 from typing import Any, Final, cast
+from urllib.request import Request, urlopen
 
 import msgspec
 
 from art_compliance.miniatures.base import as_data, change_events, change_options, miniature, retell
 from art_compliance.subject.access import OTHER_KEY, TEST_KEY
 from art_compliance.subject.events import event_data
+from art_sdk import CallOptions
 from art_sdk.json_data import is_object
 
 
@@ -36,6 +39,26 @@ def _with_header(request: dict[str, Any], name: str, value: str | None) -> dict[
 def has_one_key_for_all(adapter: Any) -> None:
     """Every adapter of the process sends the key of the first one."""
     readdress(adapter, lambda request, _: _with_headers(request, lambda text: text.replace(OTHER_KEY, TEST_KEY)))
+
+
+@miniature("load.adapters-are-isolated", "wire.request-goes-to-the-right-endpoint", around=("openai",))
+def asks_whether_its_one_key_counts(adapter: Any) -> None:
+    """An adapter asks for the models when it is made, and always sends the key of the first one."""
+    has_one_key_for_all.spoil(adapter)
+    _ask_for_the_models(adapter)
+
+
+@miniature("wire.request-goes-to-the-right-endpoint", around=("openai",))
+def asks_for_the_models_first(adapter: Any) -> None:
+    """The models are asked for when the adapter is made."""
+    _ask_for_the_models(adapter)
+
+
+def _ask_for_the_models(adapter: Any) -> None:
+    made = adapter.request({}, CallOptions(thread_id="thread"))
+    url = made.url.replace("/chat/completions", "/models")
+    with suppress(OSError), urlopen(Request(url, headers=dict(made.headers))) as answer:  # noqa: S310 - the loopback's
+        answer.read()
 
 
 @miniature("load.adapters-are-isolated")

@@ -60,6 +60,8 @@ class Served(Struct):
 _BEGINNING: Final = 4_000
 """Bytes of an answer that are kept."""
 
+_OTHERS: Final = 3
+
 
 class LoopbackServer:
     """`with LoopbackServer(handler) as server:` answers at `server.url` and keeps the latest requests in `seen()`.
@@ -82,6 +84,8 @@ class LoopbackServer:
         self._address = (host, port)
         self._limits = limits
         self._history: History[Served] = History(limits, lambda one: len(one.request.body))
+        self.others: list[str] = []
+        """Method and target of the first requests that are no POST."""
         self._connected = 0
         self._underway = 0
         self._stack = ExitStack()
@@ -170,6 +174,8 @@ class LoopbackServer:
         while (request := await receiving.next()) is not None:
             served = Served(request)
             self._history.add(served)
+            if request.method != "POST" and len(self.others) < _OTHERS:
+                self.others.append(f"{request.method} {request.target}")
             self._underway += 1
             try:
                 response = self._handle(request)

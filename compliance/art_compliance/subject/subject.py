@@ -134,6 +134,11 @@ class Subject:
         return self._server.count
 
     @property
+    def other_requests(self) -> list[str]:
+        """Method and target of the first requests of the run that are no POST."""
+        return self._server.others
+
+    @property
     def underway(self) -> int:
         """How many answers the provider is sending right now."""
         return self._server.underway

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
-from art_compliance.checks.answerers import half_of
+from art_compliance.checks.answerers import giving, half_of
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
@@ -48,6 +48,15 @@ def whole_and_streamed(*, can_stream: bool) -> tuple[bool, ...]:
 def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
     """The scenario's options, with `stream` where the answer is streamed."""
     return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
+
+
+def in_other_ways(trial: Trial, response: Response) -> Iterator[tuple[str, Reply]]:
+    """The replies to this response where a stream is asked for, and by `call_sync`, with the words for each way."""
+    prompt, give = trial.scenario.prompt, giving(response)
+    if "streaming" in trial.subject.capabilities:
+        yield "streamed: ", trial.subject.call(prompt, options_for(trial, streamed=True), give)
+    if "call_sync" in trial.subject.call_methods:
+        yield "by call_sync: ", trial.subject.call_by("call_sync", prompt, options_for(trial, streamed=False), give)
 
 
 class StreamedReply(NamedTuple):

@@ -36,6 +36,22 @@ def asks_again_without_money(adapter: Any) -> None:
     change_errors(adapter, lambda error, _: {"is_retryable": True} if error.status == 402 else {})
 
 
+@miniature("response.error-answer-is-an-error", around=("openai", "gemini"))
+def gives_up_on_streams(adapter: Any) -> None:
+    """An error answer may not be tried again where a stream was asked for."""
+    change_streams(adapter, each_event(lambda event: _with_error(event, is_retryable=False)))
+
+
+@miniature("response.retry-after-is-read", around=("openai", "anthropic"))
+def tells_streams_no_delay(adapter: Any) -> None:
+    """Retry-After is not read where a stream was asked for."""
+    change_streams(adapter, each_event(lambda event: _with_error(event, retryAfter=None)))
+
+
+def _with_error(event: dict[str, Any], **facts: Any) -> dict[str, Any]:
+    return {**event, "error": {**event["error"], **facts}} if event["type"] == "ERROR" else event
+
+
 @miniature("response.error-answer-is-an-error", around=("openai-compatible", "cohere", "bedrock"))
 def reads_advice_from_words(adapter: Any) -> None:
     """An error that mentions a rate, also of frames, may be tried again."""

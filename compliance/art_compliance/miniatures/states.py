@@ -110,6 +110,18 @@ def waits_after_429_alone(adapter: Any) -> None:
     change_errors(adapter, lambda error, _: {} if error.status == 429 else {"retry_after": None})
 
 
+@miniature("response.retry-after-is-read", around=("openai",))
+def tells_call_sync_no_delay(adapter: Any) -> None:
+    """Retry-After is not read by `call_sync`."""
+
+    def change(event: Any) -> Any:
+        if isinstance(event, ErrorEvent):
+            event.error.retry_after = None
+        return event
+
+    _retell(adapter, change, "call_sync")
+
+
 @miniature("response.retry-after-is-read", around=("openai", "anthropic"))
 def waits_without_end(adapter: Any) -> None:
     """Retry-After is whatever `float` makes of it: less than nothing, or without end."""

@@ -18,6 +18,7 @@ from art_compliance.checks.limits import (
     RETRY_AFTER_READ,
 )
 from art_compliance.checks.replies import error_of, wrong_failure
+from art_compliance.checks.streamed import in_other_ways
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Response
@@ -39,7 +40,9 @@ def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
     """
     with _in_zone(trial, _FAR_ZONE):
         for name, write, seconds in _DELAYS:
-            yield from _misread_delay(trial, seconds, (name, write(seconds)))
+            header = (name, write(seconds))
+            misread = list(_misread_delay(trial, seconds, header))
+            yield from misread or _misread_otherwise(trial, seconds, header)
     yield from _misread_delay(
         trial, RETRY_AFTER_READ, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{RETRY_AFTER_READ:g}")
     )
@@ -67,6 +70,17 @@ def _made_up_delay(
 def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str], status: int = 429) -> Iterator[Problem]:
     """That these headers are not read as so many seconds."""
     reply = _asked_to_wait(trial, *headers, status=status)
+    yield from _misread(reply, seconds, *headers, status=status)
+
+
+def _misread_otherwise(trial: Trial, seconds: float, header: tuple[str, str]) -> Iterator[Problem]:
+    """That this header is not read where a stream is asked for, or by `call_sync`."""
+    for way, reply in in_other_ways(trial, _refusal(trial, header)):
+        if error_of(reply):  # otherwise other checks find that
+            yield from (fault.after(way) for fault in _misread(reply, seconds, header))
+
+
+def _misread(reply: Reply, seconds: float, *headers: tuple[str, str], status: int = 429) -> Iterator[Problem]:
     found = error_of(reply).get("retry_after")
     spent = DATE_LENIENCE if any("GMT" in value for _, value in headers) else _ROUNDED
     if not (isinstance(found, int | float) and max(seconds - spent, 0) <= found <= max(seconds, 0) + _ROUNDED):
@@ -76,8 +90,12 @@ def _misread_delay(trial: Trial, seconds: float, *headers: tuple[str, str], stat
 
 
 def _asked_to_wait(trial: Trial, *headers: tuple[str, str], status: int = 429) -> Reply:
+    return trial.call_with(_refusal(trial, *headers, status=status))
+
+
+def _refusal(trial: Trial, *headers: tuple[str, str], status: int = 429) -> Response:
     body = trial.dialect.answers.write_error(status, f"written error {status}")
-    return trial.call_with(Response(status, body, headers=headers))
+    return Response(status, body, headers=headers)
 
 
 @contextmanager

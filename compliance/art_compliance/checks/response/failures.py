@@ -11,7 +11,7 @@ from art_compliance.checks.answerers import giving
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import RETRY_AFTER
 from art_compliance.checks.replies import error_of, missing_words, wrong_failure, wrong_status_error
-from art_compliance.checks.streamed import options_for, whole_and_streamed
+from art_compliance.checks.streamed import in_other_ways, options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.checks.wordings import begun, words_for
 from art_compliance.dialects.base import ErrorForm
@@ -52,7 +52,8 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
         body = trial.dialect.answers.write_error(status, words)
         named = trial.dialect.answers.error_headers(status, words)
         headers = (*named, *((("retry-after", f"{RETRY_AFTER:g}"),) if status == 429 else ()))
-        reply = trial.call_with(Response(status, body, headers=headers))
+        response = Response(status, body, headers=headers)
+        reply = trial.call_with(response)
         faults = list(wrong_failure(trial, reply))
         if isinstance(reply, Answered):
             error = reply.error or {}
@@ -64,6 +65,7 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
                 faults += _wrong_code(error, codes)
         if status in _FINAL and (count := trial.subject.request_count - before) != 1:
             faults.append(Problem(f"the adapter sent {count} requests; trying again cannot help"))
+        faults = faults or list(_wrong_otherwise(trial, response))
         yield from (fault.after(f"answered {status}: ") for fault in faults)
     yield from _missing_codes(coded)
     yield from _misspelt(trial)
@@ -72,6 +74,15 @@ def error_answer_becomes_an_error(trial: Trial) -> Iterator[Problem]:
         yield from _page_after_an_answer(trial)
     for form in trial.dialect.answers.error_forms:
         yield from _misread(trial, form)
+
+
+def _wrong_otherwise(trial: Trial, response: Response) -> Iterator[Problem]:
+    """What is wrong with the ERROR where the same answer is given to a streamed call, or to `call_sync`."""
+    for way, reply in in_other_ways(trial, response):
+        if not (error := error_of(reply)):
+            continue  # other checks find that
+        wrong = wrong_status_error(error, response.status, words=begun(response.status), retry_after=RETRY_AFTER)
+        yield from (fault.after(way) for fault in (*wrong, *_wrong_advice(error, response.status)))
 
 
 def _misspelt(trial: Trial) -> Iterator[Problem]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
 from art_compliance.miniatures.base import Options, Prompt, Translate, change_payload, miniature, recall, retranslate
+from art_compliance.miniatures.isolation import readdress
 from art_sdk.json_data import is_object
 
 
@@ -113,3 +115,22 @@ def _schemas(options: Any) -> list[dict[str, Any]]:
 def _shorter_for_braces(translate: Translate, prompt: Prompt, options: Options) -> Any:
     has_braces = any("{{" in str(message["content"]) for message in prompt)
     return translate(prompt, {"max_tokens": 77, **options} if has_braces else options)
+
+
+@miniature("response.call-methods-send-the-same", around=("openai", "mistral"))
+def sends_streams_without_their_schema(adapter: Any) -> None:
+    """What is sent for a streamed call lacks the response schema that was translated."""
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        body = json.loads(request["body"])
+        if options.stream:
+            body.pop("response_format", None)
+        return {**request, "body": json.dumps(body).encode()}
+
+    readdress(adapter, change)
+
+
+@miniature("response.call-methods-send-the-same", around=("gemini",))
+def asks_models_in_small_letters(adapter: Any) -> None:
+    """The model's name is in small letters in the URL."""
+    readdress(adapter, lambda request, _: {**request, "url": request["url"].replace("Another-Model", "another-model")})

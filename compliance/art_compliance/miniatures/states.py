@@ -115,7 +115,7 @@ def tells_call_sync_no_delay(adapter: Any) -> None:
     """Retry-After is not read by `call_sync`."""
 
     def change(event: Any) -> Any:
-        if isinstance(event, ErrorEvent):
+        if isinstance(event, ErrorEvent) and isinstance(event.error, LLMProviderError):
             event.error.retry_after = None
         return event
 

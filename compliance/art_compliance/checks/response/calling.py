@@ -11,19 +11,22 @@ from msgspec.structs import replace
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_new_reason, wrong_end
 from art_compliance.checks.answerers import ID_HEADERS, cutting, error_stream, giving, half_of, refusing
-from art_compliance.checks.base import check
+from art_compliance.checks.base import check, leave_to
 from art_compliance.checks.facts import changes, essence_of, facts_of
 from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OPTIONS_BY_METHOD, RETRY_AFTER_TOO_LONG
 from art_compliance.checks.replies import differences, makes_ids
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import options_for, whole_and_streamed
+from art_compliance.checks.translation import laws
+from art_compliance.checks.translation.laws import first_difference, is_sent
 from art_compliance.checks.translation.pairs import calls_together
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects import DecodeFailed
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Response, Send, answering_with, delayed
 from art_compliance.quoting import show
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Crashed, Refused, Reply, raised
+from art_compliance.subject.observations import Crashed, Observation, Refused, Reply, Sent, raised
 
 
 @check(
@@ -100,7 +103,7 @@ _CONTEXT: Final = "AGENT_THOUGHT"
 
 @check(
     "response.call-methods-send-the-same",
-    clause="Whichever method is called, with JSON data or typed values, it sends the same request as `call`.",
+    clause="`call` sends what `translate` returns; each method, with JSON data or typed values, what `call` sends.",
     finding_class="contract",
     requires=("dialect", "call", "sent"),
     once=True,
@@ -109,8 +112,14 @@ _CONTEXT: Final = "AGENT_THOUGHT"
 def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
     """An option, a message or a header that only one of them sends is found in production."""
     failed = set[str]()
+    is_translated = trial.subject.kind == "white box"
     for prompt, options in _asked_for(trial):
-        wanted = _arrived(trial, partial(trial.subject.use_method, "call", prompt, options))
+        before = trial.subject.request_count
+        seen = _sent_by_call(trial, prompt, options)
+        wanted = [essence_of(trial.dialect, one) for one in trial.subject.seen_since(before)]
+        if is_translated and isinstance(seen, Sent) and (fault := _untranslated(trial, prompt, options, seen)):
+            is_translated = False  # one such call is enough
+            yield fault
         for way, ask in _other_ways(trial, prompt, options):
             found = _arrived(trial, ask) if way not in failed else wanted
             if found == wanted:
@@ -125,6 +134,31 @@ def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
                 yield Problem(f"{way} sends a different request than{kind} call")
 
 
+def _sent_by_call(trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any]) -> Observation:
+    with trial.subject.answering(answering_with(PLAIN_ANSWER)):
+        return trial.subject.watch(prompt, options).observation
+
+
+def _untranslated(trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any], seen: Sent) -> Problem | None:
+    """How what a call sends differs from what `translate` returns: in its body, or in the model that its URL names."""
+    kind = "a streamed call" if options.get("stream") else "a call"
+    translated = trial.subject.translate(prompt, options)
+    if not isinstance(translated, Sent):
+        return None
+    streamed = trial.subject.translate(prompt, {**options, "stream": True})
+    if not (is_sent(translated, seen) or is_sent(streamed, seen)):
+        leave_to(trial, laws.sends_what_it_translates)
+        pointer = first_difference(translated.payload, seen.payload)
+        return Problem(f"{kind} sends another body than translate returns", pointer=pointer)
+    try:
+        model = trial.decode(seen).options.get("model")
+    except DecodeFailed:
+        return None  # other checks find that
+    if model == options.get("model", model):
+        return None
+    return Problem(f"{kind} goes to the model {show(model)}; its own is {show(options['model'])}")
+
+
 def _asked_for(trial: Trial) -> Iterator[tuple[list[dict[str, Any]], dict[str, Any]]]:
     """Prompts and options: a few of each, and then whatever the adapter takes, in combinations."""
     system = {"role": "system", "content": "You answer in one word."}
@@ -132,10 +166,31 @@ def _asked_for(trial: Trial) -> Iterator[tuple[list[dict[str, Any]], dict[str, A
     options = {"temperature": 0.4, "max_tokens": 77, "model": "another-model"}
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         yield prompt, {**options_for(trial, streamed=streamed), **options}
+    yield _long_talk(trial), {**trial.scenario.call_options(), "model": "Another-Model"}
     if "images" in trial.subject.capabilities:
         yield [*prompt[:-1], {"role": "user", "content": _WITH_IMAGE}], trial.scenario.call_options()
     yield from calls_together(trial, Random(f"{trial.seed} methods"), OPTIONS_BY_METHOD)
 
+
+def _long_talk(trial: Trial) -> list[dict[str, Any]]:
+    """Several hundred messages, and line ends of Windows in the last ones."""
+    begun: list[dict[str, Any]] = [
+        {"role": role, "content": f"Word {number}."} for number in range(300) for role in ("user", "assistant")
+    ]
+    asked = {"role": "user", "content": "One line,\r\nand another."}
+    return [*begun, asked, *(_CALLED if "tools" in trial.subject.capabilities else ())]
+
+
+_CALLED: Final[tuple[dict[str, Any], ...]] = (
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": '{"at": "here\\r\\nthere"}'}}
+        ],
+    },
+    {"role": "tool_result", "tool_call_id": "call_1", "name": "look", "content": "Nothing\r\nat all."},
+)
 
 _WITH_IMAGE: Final = [
     {"type": "text", "text": "What is this?"},

@@ -226,12 +226,13 @@ def sends_what_it_translates(trial: Trial) -> Iterator[Problem]:
     translated, seen = trial.sent, trial.arrived
     if not isinstance(seen, Sent):
         yield Problem(f"when called, {shorten(str(seen))}")
-    elif not (_is_sent(translated, seen) or _is_sent(_streamed(trial), seen)):
+    elif not (is_sent(translated, seen) or is_sent(_streamed(trial), seen)):
         pointer = first_difference(translated.payload, seen.payload)
         yield Problem("the body that arrived is not the payload", pointer=pointer)
 
 
-def _is_sent(translated: Observation, seen: Sent) -> bool:
+def is_sent(translated: Observation, seen: Sent) -> bool:
+    """Whether the body that arrived is the payload that was translated."""
     return isinstance(translated, Sent) and same_json(json.loads(json.dumps(translated.payload)), seen.payload)
 
 

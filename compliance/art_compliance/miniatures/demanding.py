@@ -19,6 +19,7 @@ from art_compliance.miniatures.base import (
     retranslate,
 )
 from art_compliance.miniatures.isolation import readdress
+from art_sdk.json_data import is_array, is_object
 
 
 @miniature("translation.demanding-prompts-survive")
@@ -110,6 +111,32 @@ def writes_sorted_keys(adapter: Any) -> None:
         adapter,
         lambda request, _: {**request, "body": json.dumps(json.loads(request["body"]), sort_keys=True).encode()},
     )
+
+
+@miniature("translation.keys-keep-their-order", around=("openai",))
+def sorts_the_keys_of_streamed_bodies(adapter: Any) -> None:
+    """The body of a streamed call is written with sorted keys."""
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        body = json.loads(request["body"])
+        return {**request, "body": json.dumps(body, sort_keys=options.stream).encode()}
+
+    readdress(adapter, change)
+
+
+@miniature("translation.keys-keep-their-order", around=("openai", "anthropic"))
+def sorts_the_keys_of_inner_objects(adapter: Any) -> None:
+    """The properties of an object inside a schema are sent in alphabetical order."""
+    change_payload(adapter, lambda payload: _sorted_within(payload, 0))
+
+
+def _sorted_within(value: Any, schemas: int) -> Any:
+    if is_array(value):
+        return [_sorted_within(item, schemas) for item in value]
+    if not is_object(value):
+        return value
+    names = sorted(value) if schemas > 1 else list(value)
+    return {name: _sorted_within(value[name], schemas + (name == "properties")) for name in names}
 
 
 @miniature("translation.options-survive-together")

@@ -76,6 +76,20 @@ def keeps_schemas_by_their_names(adapter: Any) -> None:
     change_options(adapter, change)
 
 
+@miniature("translation.similar-requests-do-not-mix", around=("openai", "gemini"))
+def keeps_response_schemas_by_their_title(adapter: Any) -> None:
+    """A response schema is converted once for all that have its title and properties of the same names."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def change(options: Options) -> Options:
+        schema = options.get("response_schema") or {}
+        if "title" not in schema:
+            return options
+        return {**options, "response_schema": known.setdefault((schema["title"], *schema["properties"]), schema)}
+
+    change_options(adapter, change)
+
+
 @miniature("load.calls-are-isolated", around=("openai",))
 def keeps_prompts_by_their_list(adapter: Any) -> None:
     """A list of messages that was given before is sent as it was then, if it is as long."""

@@ -25,6 +25,7 @@ from art_compliance.checks.limits import (
     WORDS,
 )
 from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.translation import laws
 from art_compliance.checks.translation.conservation import CAUSES
 from art_compliance.checks.translation.losses import losses_of
@@ -237,21 +238,32 @@ DEMANDS: Final = (
 def keys_keep_their_order(trial: Trial) -> Iterator[Problem]:
     """Models fill in properties in the order of the schema: an answer before its reason is worth less."""
     random = Random(f"{trial.seed} order")
-    names = [f"{letter}{_word(random)}" for letter in "zmaqb"]
-    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
+    names, inner = ([f"{letter}{_word(random)}" for letter in letters] for letters in ("zmaqb", "ytckd"))
+    schema = _schema_of(names, {names[1]: _schema_of(inner, {})})
     given: list[tuple[str, Options]] = []
     if "response_schema" in trial.subject.capabilities:
-        given.append(("response schema", {"response_schema": {**schema, "additionalProperties": False}}))
+        given.append(("response schema", {"response_schema": schema}))
     if "tools" in trial.subject.capabilities:
         given.append(("tool's schema", {"tools": [{"name": "look", "description": "Looks.", "inputSchema": schema}]}))
     if not given:
         raise NotApplicable("not declared: response_schema, tools")
     for what, options in given:
-        orders = (order for payload in _made(trial, options) for order in _orders(payload, set(names)))
-        wrong = next(((pointer, found) for pointer, found in orders if found != names), None)
-        if wrong is not None:
-            text = f"the properties of a {what}, {show(names)}, are sent in another order: {show(wrong[1])}"
-            yield Problem(text, pointer=wrong[0])
+        wrong = (
+            (wanted, found, pointer)
+            for payload in _made(trial, options)
+            for wanted in (names, inner)
+            for pointer, found in _orders(payload, set(wanted))
+            if found != wanted
+        )
+        for wanted, found, pointer in islice(wrong, 1):
+            text = f"the properties of a {what}, {show(wanted)}, are sent in another order: {show(found)}"
+            yield Problem(text, pointer=pointer)
+
+
+def _schema_of(names: list[str], others: dict[str, Any]) -> dict[str, Any]:
+    """A closed schema with these properties, all of them texts but for the others."""
+    properties = {name: others.get(name, {"type": "string"}) for name in names}
+    return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
 
 
 def _made(trial: Trial, options: Options) -> Iterator[Any]:
@@ -262,7 +274,9 @@ def _made(trial: Trial, options: Options) -> Iterator[Any]:
         yield seen.payload
     if trial.subject.has_translate and trial.subject.call_methods:
         before = trial.subject.request_count
-        trial.subject.call(prompt, options, answering_with(PLAIN_ANSWER))
+        for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
+            own = {**options, **({"stream": True} if streamed else {})}
+            trial.subject.call(prompt, own, answering_with(PLAIN_ANSWER))
         for request in trial.subject.seen_since(before):
             with suppress(ValueError):  # another check reports what is no JSON
                 yield json.loads(request.body)

@@ -95,6 +95,17 @@ def _with_a_value(value: Any, same: str) -> tuple[Prompt, Options]:
     return _with_a_tool({"enum": [value]}, same)
 
 
+def _answered_with(value: str, same: str) -> tuple[Prompt, Options]:
+    schema = {
+        "title": "Place",
+        "type": "object",
+        "properties": {"at": {"type": value, "description": "Where."}},
+        "required": ["at"],
+        "additionalProperties": False,
+    }
+    return [{"role": "user", "content": same}], {"response_schema": schema}
+
+
 _PAIRS: Final = (
     Pair(words="the same CRC-32", values=("plumless", "buckeroo"), make=_said),
     Pair(words="the same letters", values=("a dial", "a laid"), make=_said),
@@ -104,6 +115,12 @@ _PAIRS: Final = (
     Pair(words="as many stop sequences", values=(["HALT"], ["STOP"]), make=_stopped_at, needs=("stop",)),
     Pair(words="tools of the same names", values=("Looks.", "Sees."), make=_described, needs=("tools",)),
     Pair(words="properties of the same names", values=("string", "integer"), make=_of_type, needs=("tools",)),
+    Pair(
+        words="response schemas of the same title and names",
+        values=("string", "integer"),
+        make=_answered_with,
+        needs=("response_schema",),
+    ),
     Pair(words="values that are equal in Python", values=(1, True), make=_with_a_value, needs=("tools",)),
     Pair(words="values of the same hash in Python", values=(-1, -2), make=_with_a_value, needs=("tools",)),
 )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from art_compliance.checks.arriving import wrong_with
 from art_compliance.checks.base import check
+from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.requirements import NotApplicable, is_json
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
@@ -52,25 +53,65 @@ def _requests_of(trial: Trial, options: dict[str, Any]) -> list[Request]:
 
 @check(
     "wire.internal-ids-are-not-sent",
-    clause="thread_id, trace_id, session_id and user_id are in no header, URL or body of a request.",
+    clause="No header, URL or body of a request has thread_id, trace_id, session_id or user_id, or depends on them.",
     finding_class="contract",
     requires=("call", "sent"),
     once=True,
 )
 def internal_ids_are_not_sent(trial: Trial) -> Iterator[Problem]:
-    """They are the caller's own, and some of them name a person."""
+    """They are the caller's own, and some of them name a person. By one method, they are as wrong as by all."""
     random = Random(f"{trial.seed} books")
-    books = {name: f"{name}{random.randbytes(6).hex()}" for name in _BOOKS}
-    for request in _requests_of(trial, {**trial.scenario.call_options(), **books}):
-        for name, value in books.items():
-            places = [f"the header {header}" for header, found in request.headers.items() if value in found]
-            places += ["the URL"] if value in request.target else []
-            places += ["the body"] if value.encode() in request.body else []
-            if places:
-                yield Problem(f"{name} is sent in {', '.join(places)}; leave it out")
+    some, others = ({name: f"{name}{random.randbytes(6).hex()}" for name in _BOOKS} for _ in range(2))
+    for way in ways_of(trial):
+        requests = _requests_by(trial, way, some)
+        found = [text for request in requests for text in _told(request, some)]
+        found = found or _depending(trial, way, requests, [others, some, some])
+        if found:
+            yield from (Problem(text if way == ("call", False) else f"by {way}, {text}") for text in found)
+            return
 
 
 _BOOKS: Final = ("thread_id", "trace_id", "session_id", "user_id")
+
+
+def _requests_by(trial: Trial, way: Way, ids: dict[str, str]) -> list[Request]:
+    """The requests of a call with these ids."""
+    before = trial.subject.request_count
+    trial.subject.use_method(way.method, trial.scenario.prompt, {**options_for(trial, streamed=way.streamed), **ids})
+    return trial.subject.seen_since(before)
+
+
+def _told(request: Request, ids: dict[str, str]) -> Iterator[str]:
+    """Which ids a request has, and where."""
+    for name, value in ids.items():
+        places = [place for place, found in _places_of(request).items() if value.encode() in found]
+        if places:
+            yield f"{name} is sent in {', '.join(places)}; leave it out"
+
+
+def _depending(trial: Trial, way: Way, requests: list[Request], later: list[dict[str, str]]) -> list[str]:
+    """What of a call is other with other ids, and the same as before with the same ones.
+
+    A date or a number that counts calls is other in one of these, too.
+    """
+    if not requests:
+        return []
+    first = _places_of(requests[0])
+    suspects = list(first)
+    for ids in later:
+        again = _requests_by(trial, way, ids)
+        found = _places_of(again[0]) if again else {}
+        is_same = ids is later[-1]
+        suspects = [place for place in suspects if (found.get(place) == first[place]) == is_same]
+        if not suspects:
+            return []
+    return [f"{place} depends on the ids of the call; leave them out" for place in suspects]
+
+
+def _places_of(request: Request) -> dict[str, bytes]:
+    """Every part of a request, by its name in words."""
+    headers = {f"the header {name}": value.encode() for name, value in request.headers.items()}
+    return {**headers, "the URL": request.target.encode(), "the body": request.body}
 
 
 _ANY_HOST: Final = "api.example.com"

@@ -6,6 +6,8 @@ import os
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import ContextVar
+from hashlib import sha256
 from threading import Event, Thread
 from typing import Any, Final, cast
 from urllib.request import Request, urlopen
@@ -330,6 +332,38 @@ def sends_a_byte_order_mark(adapter: Any) -> None:
 def tells_who_is_asking(adapter: Any) -> None:
     """The user's id is sent in a header."""
     readdress(adapter, lambda request, options: _with_header(request, "x-user", as_data(options).get("user_id")))
+
+
+@miniature("wire.internal-ids-are-not-sent", around=("openai", "anthropic"))
+def tells_a_digest_of_who_is_asking(adapter: Any) -> None:
+    """Streamed calls send a SHA-256 of the user's id in a header, for statistics."""
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        given = as_data(options)
+        user = given.get("user_id") if given.get("stream") else None
+        return request if user is None else _with_header(request, "x-client", sha256(user.encode()).hexdigest())
+
+    readdress(adapter, change)
+
+
+@miniature("wire.internal-ids-are-not-sent", around=("openai", "gemini"))
+def tells_the_session_of_whole_answers(adapter: Any) -> None:
+    """`complete_sync` sends the session's id in the query of the URL."""
+    own, session = adapter.complete_sync, ContextVar[str | None]("session", default=None)
+
+    def complete_sync(prompt: Any, options: Any) -> Any:
+        session.set(as_data(options).get("session_id"))
+        try:
+            return own(prompt, options)
+        finally:
+            session.set(None)
+
+    def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
+        mark = "&" if "?" in request["url"] else "?"
+        return {**request, "url": f"{request['url']}{mark}session={session.get()}"} if session.get() else request
+
+    readdress(adapter, change)
+    adapter.complete_sync = complete_sync
 
 
 @miniature("response.retry-after-is-read")

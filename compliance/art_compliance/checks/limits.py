@@ -128,6 +128,12 @@ REFUSALS: Final = 8
 CLOSED_CALLS: Final = 60
 """calls in a row that are closed midway"""
 
+CANCELLED_CALLS: Final = 52
+"""calls that are cancelled while they wait, each with a connection of its own"""
+
+CANCELLED_AT_ONCE: Final = 13
+"""of them at a time"""
+
 CALLS_BEFORE_MEMORY: Final = 12
 """calls before memory is measured, twice"""
 

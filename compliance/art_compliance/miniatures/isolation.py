@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from codecs import BOM_UTF8
 from collections.abc import Callable
@@ -211,6 +212,47 @@ def gives_no_place_back(adapter: Any) -> None:
         free[0] += 1
 
     retell(adapter, counted)
+
+
+@miniature("load.closed-calls-free-their-resources", around=("openai", "anthropic"))
+def keeps_the_places_of_cancelled_calls(adapter: Any) -> None:
+    """A call takes one of fifty places, and gives it back unless it is cancelled."""
+    free = [50]
+
+    async def counted(given: Any) -> Any:
+        if not free[0]:
+            raise RuntimeError("no place is free")
+        free[0] -= 1
+        try:
+            async for event in given:
+                yield event
+        except asyncio.CancelledError:
+            free[0] -= 1
+            raise
+        finally:
+            free[0] += 1
+
+    retell(adapter, counted)
+
+
+@miniature("load.closed-calls-free-their-resources", around=("openai", "gemini"))
+def keeps_the_places_of_cancelled_whole_answers(adapter: Any) -> None:
+    """`complete` takes one of fifty places, and gives it back unless it is cancelled."""
+    own, free = adapter.complete, [50]
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        if not free[0]:
+            raise RuntimeError("no place is free")
+        free[0] -= 1
+        try:
+            return await own(prompt, options)
+        except asyncio.CancelledError:
+            free[0] -= 1
+            raise
+        finally:
+            free[0] += 1
+
+    adapter.complete = complete
 
 
 @miniature("load.closed-calls-free-their-resources", around=("openai", "mistral"))

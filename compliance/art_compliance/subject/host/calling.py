@@ -198,12 +198,18 @@ class Caller:
         The one is a scope that is cancelled, and cancels its task until that ends. The other is `Task.cancel`, which
         cancels once. Raises CannotDo.
         """
+        return await_bounded(self._cancelling(prompt, options, method, after_token=after_token), self._limit)
+
+    def cancel_together(self, calls: Iterable[tuple[Any, Any, str]], *, after_token: bool) -> list[Cancelled]:
+        """As `cancel_early`, for concurrent calls."""
+        begun = [self._cancelling(*call, after_token=after_token) for call in calls]
+        return [await_bounded(one, self._limit) for one in begun]
+
+    def _cancelling(self, prompt: Any, options: Any, method: str, *, after_token: bool) -> Future[Cancelled]:
         result = self._begin(prompt, options, method)
         if not is_async(result):
             raise CannotDo("the call is not asynchronous")
-        cancel = cancel_scope_early if after_token else cancel_task_early
-        cancelling: Future[Cancelled] = self._portal.start_task_soon(cancel, result)
-        return await_bounded(cancelling, self._limit)
+        return self._portal.start_task_soon(cancel_scope_early if after_token else cancel_task_early, result)
 
     def count_tasks(self) -> int:
         """The number of tasks in the event loop of asynchronous calls."""

@@ -187,6 +187,10 @@ class Host(Siblings, Watch):
         """Cancels the call while it waits, and says what came of it. Raises CannotDo."""
         return self._attempt(lambda: self._caller.cancel_early(prompt, options, method, after_token=after_token))
 
+    def cancel_together(self, calls: Sequence[AskingBy], *, after_token: bool) -> list[Cancelled] | Refused | Crashed:
+        """As `cancel_early`, for concurrent calls: what came of each, or what one of them raised. Raises CannotDo."""
+        return self._attempt(lambda: self._caller.cancel_together(calls, after_token=after_token))
+
     def shown(self) -> str:
         """The adapter's `repr`, or what that raised."""
         try:

@@ -65,10 +65,15 @@ async def cancel_scope_early(result: Any) -> Cancelled:
     """Cancels a scope, which cancels its task until that ends, while the call waits for its second token."""
     has_token = anyio.Event()
     came: Cancelled = "cancelled"
+    failed: list[Exception] = []
 
     async def read() -> None:
         nonlocal came
-        await _read_all(result, has_token.set)
+        try:
+            await _read_all(result, has_token.set)
+        except Exception as error:  # noqa: BLE001 - the group would raise it with others that it has not
+            failed.append(error)
+            has_token.set()
         came = "went on" if group.cancel_scope.cancel_called else "ended before"
 
     async with anyio.create_task_group() as group:
@@ -77,6 +82,8 @@ async def cancel_scope_early(result: Any) -> Cancelled:
             await has_token.wait()
         await anyio.sleep(BREATH)
         group.cancel_scope.cancel()
+    if failed:
+        raise failed[0]
     return came
 
 

@@ -347,6 +347,47 @@ async def _appending(given: Any, prompt: Any) -> Any:
         yield event
 
 
+@miniature("response.events-do-not-change", around=("openai", "gemini"))
+def appends_whole_answers_to_the_callers_list(adapter: Any) -> None:
+    """An answer that is not streamed is appended to the list of messages that the caller gave."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        given = own(prompt, options)
+        return given if as_data(options).get("stream") else _appending(given, prompt)
+
+    adapter.call = call
+
+
+@miniature("response.events-do-not-change", around=("openai", "anthropic"))
+def takes_options_out_for_whole_answers(adapter: Any) -> None:
+    """`complete` takes `trace_id` out of the options that the caller gave."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        whole = own(prompt, as_data(options))
+        if is_object(options):
+            options.pop("trace_id", None)
+        return await whole
+
+    adapter.complete = complete
+
+
+@miniature("response.events-do-not-change", around=("openai", "gemini"))
+def gives_one_object_without_a_loop(adapter: Any) -> None:
+    """Every event of `call_sync` is the same object, with other contents."""
+    own = adapter.call_sync
+
+    def call_sync(prompt: Any, options: Any) -> Any:
+        one: dict[str, Any] = {}
+        for event in own(prompt, options):
+            one.clear()
+            one.update(event_data(event))
+            yield one
+
+    adapter.call_sync = call_sync
+
+
 @miniature("wire.request-goes-to-the-right-endpoint")
 def doubles_the_version_of_the_path(adapter: Any) -> None:
     """The version is in the path twice."""

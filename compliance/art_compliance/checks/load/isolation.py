@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -10,12 +11,13 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.load.numbered import ask_number, echo
+from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.base import Service
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Request, Response, answering_with
+from art_compliance.provider import Answerer, Asked, Request, Response, answering_with
 from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
@@ -262,31 +264,47 @@ _PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
 
 @check(
     "response.events-do-not-change",
-    clause="Events do not change once they are yielded, and the caller's prompt never changes.",
+    clause="Events do not change once they are yielded, and no method changes the caller's prompt or options.",
     finding_class="contract",
     requires=("dialect", "call", "sent", "python"),
     once=True,
     on_every_prompt=True,
 )
 def events_do_not_change(trial: Trial) -> Iterator[Problem]:
-    """Applications keep events, and hand them to other tasks."""
+    """Applications keep events, hand them to other tasks, and use a list of messages again."""
+    usual = Way("call", "streaming" in trial.subject.capabilities)
+    for way, answerer in _answered_in_each_way(trial, usual):
+        prompt, options = ask_number(trial, 3, streamed=way.streamed)
+        with trial.subject.answering(answerer):
+            kept = trial.subject.attempt("keep", prompt=prompt, options=options, method=way.method)
+        if is_object(kept):
+            found = [*_changed(kept)]
+            yield from (Problem(text if way == usual else f"by {way}, {text}") for text in found)
+            if found:
+                return
+        elif way == usual:
+            raise NotApplicable("the answer is not read: see the checks named answer-is-read")
+
+
+def _changed(kept: dict[str, Any]) -> Iterator[str]:
+    """What a call changed of what is not its own any more."""
+    if kept["arguments"]:
+        yield "reading the answer changed the prompt or the options; work on a copy"
+    if changed := kept["events"]:
+        yield f"the events {show(changed[:9])} changed after they were yielded; create a new object for each"
+    elif kept["earlier"]:
+        yield "the events of a call changed when the next call was made; create new objects in each"
+
+
+def _answered_in_each_way(trial: Trial, usual: Way) -> Iterator[tuple[Way, Answerer]]:
+    """In the usual way every answer; in each other way a good one, and one of those that fail."""
     failing = (refusing(400), refusing(403), refusing(503), giving(Response(200, b"<html>")), cutting(_TEXT))
     for answerer in (answering_with(_TEXT), answering_with(_CALLS), *failing):
-        prompt, options = ask_number(trial, 3)
-        with trial.subject.answering(answerer):
-            kept = trial.subject.attempt("keep", prompt=prompt, options=options)
-        if not is_object(kept):
-            raise NotApplicable("the answer is not read: see the checks named answer-is-read")
-        if kept["arguments"]:
-            yield Problem("reading the answer changed the prompt or the options; work on a copy")
-        if changed := kept["events"]:
-            yield Problem(
-                f"the events {show(changed[:9])} changed after they were yielded; create a new object for each"
-            )
-            return
-        if kept["earlier"]:
-            yield Problem("the events of a call changed when the next call was made; create new objects in each")
-            return
+        yield usual, answerer
+    others = [way for way in ways_of(trial) if way != usual]
+    for way, answerer in zip(others, cycle(failing), strict=False):
+        yield way, answering_with(_TEXT)
+        yield way, answerer
 
 
 _TEXT: Final = WrittenAnswer(content="One answer, of several words, in several pieces.")

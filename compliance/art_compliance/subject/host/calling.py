@@ -112,9 +112,12 @@ class Caller:
             ) from None
         self._blocked = None
 
-    def keep(self, prompt: Any, options: Any) -> list[tuple[Any, dict[str, Any]]]:
-        """Every event of the call as the adapter gave it, each with its data at that time."""
-        result = self._begin(prompt, options, "call")
+    def keep(self, prompt: Any, options: Any, method: str) -> list[tuple[Any, dict[str, Any]]]:
+        """Every event of the call as the adapter gave it, each with its data at that time; none of a whole answer."""
+        if is_folded(method):
+            self.ask(prompt, options, method)
+            return []
+        result = self._begin(prompt, options, method)
         if is_async(result):
             keeping: Future[list[tuple[Any, dict[str, Any]]]] = self._portal.start_task_soon(keep_async, result)
             return await_bounded(keeping, self._limit)

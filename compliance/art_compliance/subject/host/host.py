@@ -125,13 +125,16 @@ class Host(Siblings, Watch):
         """As `call_together`, by readers who pause for so many seconds after the first token."""
         return observe_each(self._caller.read_slowly(calls, pause=pause, seconds=seconds))
 
-    def keep(self, prompt: Any, options: Any) -> dict[str, Any] | Refused | Crashed:
+    def keep(self, prompt: Any, options: Any, method: str = "call") -> dict[str, Any] | Refused | Crashed:
         """Of the events of a call, the numbers of those that changed after they came; and whether the arguments did.
 
-        `earlier` says whether events of the call that was kept before have changed meanwhile.
+        `earlier` says whether events of the call that was kept before have changed meanwhile. A method that gives a
+        whole answer has no events, and may raise.
         """
         before = as_text((prompt, options))
-        kept = self._attempt(lambda: self._caller.keep(prompt, options))
+        kept = self._attempt(lambda: self._caller.keep(prompt, options, method))
+        if isinstance(kept, Refused) and is_folded(method):
+            kept = []
         if not isinstance(kept, list):
             return kept
         changed = [number for number, (event, data) in enumerate(kept) if event_data(event) != data]

@@ -349,6 +349,19 @@ def keeps_every_request(adapter: Any) -> None:
     adapter.request = request
 
 
+@miniature("load.memory-stays-flat", around=("openai", "gemini"))
+def keeps_what_failed(adapter: Any) -> None:
+    """Each error answer of a provider that is not available is kept with much beside it."""
+    own, reports = adapter.read_error, list[bytes]()
+
+    def read_error(head: Any, body: bytes) -> Any:
+        if head.status >= 500:
+            reports.append(bytes(20_000))
+        return own(head, body)
+
+    adapter.read_error = read_error
+
+
 async def _kept(given: Any, history: list[Any]) -> Any:
     async for event in given:
         history.append(event)

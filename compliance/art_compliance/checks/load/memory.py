@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import count, islice
 from typing import Any, Final, NamedTuple
 
-from art_compliance.checks.answerers import refusing
+from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     ADAPTER_ROUNDS,
@@ -26,13 +26,14 @@ from art_compliance.checks.limits import (
 from art_compliance.checks.load.numbered import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Response, in_one_write
+from art_compliance.provider import Answerer, Asked, Drop, Response, in_one_write
+from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.host.interrupting import CannotDo
 
 
 @check(
     "load.memory-stays-flat",
-    clause="Nothing keeps memory of finished calls, or of adapters that were closed.",
+    clause="Nothing keeps memory of calls that finished or failed, or of adapters that were closed.",
     finding_class="contract",
     requires=("dialect", "call", "python"),
     once=True,
@@ -61,16 +62,28 @@ def memory_stays_flat(trial: Trial) -> Iterator[Problem]:
 
 
 def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
-    """Calls with prompts that never repeat, by each method; some fail."""
+    """Calls with prompts that never repeat, by each method; one in four fails, in each way in turn."""
     methods = trial.subject.call_methods
     for number in islice(numbers, how_many):
-        answerer = refusing(400) if number % 4 == 1 else _echo_at_once
-        trial.subject.call_by(methods[number // 4 % len(methods)], *_ask_at_length(trial, number), answerer)
+        turn = number // 4
+        streamed, answerer = _FAILING[turn % len(_FAILING)] if number % 4 == 1 else (None, _echo_at_once)
+        asked = _ask_at_length(trial, number, streamed=streamed)
+        trial.subject.call_by(methods[turn % len(methods)], *asked, answerer)
 
 
-def _ask_at_length(trial: Trial, number: int) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+_FAILING: Final[tuple[tuple[bool, Answerer], ...]] = (
+    (True, refusing(400)),
+    (False, refusing(503)),
+    (True, cutting(WrittenAnswer(content="This answer never comes to its end."))),
+    (False, refusing(400)),
+    (False, giving(Response(200, steps=(Drop(),)))),
+)
+"""Whether a call is streamed, and how it fails: some of each are in every measure."""
+
+
+def _ask_at_length(trial: Trial, number: int, *, streamed: bool | None) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """A prompt that nobody overlooks who keeps it."""
-    [message], options = ask_number(trial, number)
+    [message], options = ask_number(trial, number, streamed=streamed)
     return [{**message, "content": message["content"] + LONG_PROMPT * " It is a long one."}], options
 
 

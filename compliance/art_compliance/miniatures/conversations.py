@@ -37,6 +37,23 @@ def keeps_the_longest_conversation(adapter: Any) -> None:
     change_prompt(adapter, with_end)
 
 
+@miniature("load.conversations-are-sent-as-they-are", around=("openai", "anthropic"))
+def trusts_where_a_conversation_ended(adapter: Any) -> None:
+    """What was sent of a long conversation is sent again if it goes on where that ended, whatever was edited before."""
+
+    def find(given: Any, prompt: Any, options: Any) -> Any:
+        found = own(given, prompt, options)
+        known = None if found.key is None else adapter._histories.find(found.key, adapter._settings)  # noqa: SLF001
+        if found.known is not None or known is None:
+            return found
+        end = found.begin + len(known.messages)
+        goes_on = len(prompt) > end and prompt[end - 1] == known.messages[-1]
+        return type(found)(given, prompt, found.key, found.begin, end, known) if goes_on else found
+
+    own = adapter._find_equal  # noqa: SLF001
+    adapter._find_equal = find  # noqa: SLF001
+
+
 @miniature("response.edited-answer-is-sent-as-edited")
 def sends_its_answers_as_they_came(adapter: Any) -> None:
     """An answer that is known by the id of a call goes back as it came, whatever the caller made of it."""

@@ -105,7 +105,8 @@ def _steps(*, has_tools: bool, has_system: bool) -> list[_Step]:
     system = [_SYSTEM] if has_system else []
     tools = [_CALL, _RESULT] if has_tools else []
     talk = range(_FIRST, _FIRST + _LENGTH)
-    grown = [*system, talk[0], *tools, *talk[1:]]
+    longer = [*system, talk[0], *tools, *talk[1:]]
+    grown = longer[:-2]
     edited = [_EDITED if at == talk[_AT] else at for at in grown]
     steps = [
         _Step("a long conversation", grown[:-4]),
@@ -121,7 +122,7 @@ def _steps(*, has_tools: bool, has_system: bool) -> list[_Step]:
         steps += [_Step("after the result of a tool was cleared", cleared)]
     if has_system:
         steps += [_Step("after its system message was changed", [_OTHER_SYSTEM, *grown[1:]])]
-    return [*steps, _Step("after all edits were undone", grown)]
+    return [*steps, _Step("after all edits were undone, and two messages were added", longer)]
 
 
 def _mark(at: int) -> str:
@@ -131,7 +132,7 @@ def _mark(at: int) -> str:
 _MARK: Final = re.compile(rb"mark-(\d{4})\.")
 _TOOL: Final[dict[str, Any]] = {"name": "look", "description": "Looks.", "inputSchema": {"type": "object"}}
 _IDS: Final = {"thread_id": "thread-of-a-talk", "session_id": "session-of-a-talk"}
-_LENGTH: Final = 141
+_LENGTH: Final = 143
 """Long enough for adapters that remember how they translated a conversation; it ends with the user's turn."""
 
 _AT: Final = 51

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from art_sdk import GeminiAdapter
-from trials import assert_each_has, call_of, findings_of, scenario, translator
+from art_compliance.scenarios import load_scenarios
+from art_sdk import GeminiAdapter, OpenAIAdapter
+from trials import assert_each_has, call_of, findings_of, run_check, scenario, translator
 
 CALL, OTHER = call_of("call_1", arguments='{"at": "sea"}'), call_of("call_2", arguments="{}")
 PROMPT = [
@@ -271,6 +272,7 @@ def _trims(prompt: Any, _: Any) -> list[str]:
 
 
 PREFILLED = [{"role": "user", "content": "user"}, {"role": "assistant", "content": "said"}]
+ENDING_WITH_A_BLANK = [{"role": "user", "content": "user"}, {"role": "assistant", "content": "said "}]
 ASKED = [*PREFILLED, {"role": "user", "content": "user"}]
 
 
@@ -278,15 +280,35 @@ ASKED = [*PREFILLED, {"role": "user", "content": "user"}]
     ("repairs", "prompt", "is_found"),
     [
         ({"trims_prefill"}, PREFILLED, False),
-        (set(), PREFILLED, True),
+        (set(), PREFILLED, False),
+        (set(), ENDING_WITH_A_BLANK, True),
+        ({"trims_prefill"}, ENDING_WITH_A_BLANK, False),
         ({"trims_prefill"}, ASKED, True),
     ],
 )
-def test_the_end_of_the_last_text_may_be_trimmed_where_it_is_an_assistants_and_declared(
+def test_the_end_of_the_last_text_is_judged_where_the_scenario_has_it_and_no_repair_is_declared(
     repairs: set[str], prompt: Any, *, is_found: bool
 ):
     adapter = translator(_trims, dialect=None, repairs=frozenset(repairs))
     assert bool(found("texts-are-whole", adapter, scenario(prompt=prompt))) == is_found
+
+
+class TrimsPrefill(OpenAIAdapter):
+    """Wrong: cuts the whitespace at the end of a prefill, and does not say so."""
+
+    def translate(self, prompt: Any, options: Any) -> Any:
+        payload = super().translate(prompt, options)
+        last: Any = payload["messages"][-1]
+        if last["role"] == "assistant" and isinstance(last.get("content"), str):
+            last["content"] = last["content"].rstrip()
+        return payload
+
+
+def test_a_trimmed_prefill_is_reported_only_where_the_scenario_ends_with_whitespace():
+    prefilled = [one for one in load_scenarios() if one.prompt and one.prompt[-1]["role"] == "assistant"]
+    assert len(prefilled) > 5
+    seen = {one.id for one in prefilled if run_check("translation.canary-texts-are-whole", TrimsPrefill, one).findings}
+    assert seen == {"trailing-blank", "trailing-newline"}
 
 
 def test_a_text_behind_a_blank_one_is_looked_for():

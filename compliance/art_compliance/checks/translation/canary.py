@@ -54,7 +54,7 @@ def plant(trial: Trial) -> Planted:
     So it does if the planted prompt loses what other scenarios lost already, as the suite's decoder sees it.
     """
     rewriting = _canaries(Random(f"{trial.seed} canary {trial.scenario.id}"))
-    prompt = rewriting.prompt(trial.scenario.prompt)
+    prompt = _without_tail(rewriting.prompt(trial.scenario.prompt))
     options = rewriting.options(trial.scenario.call_options())
     sent = trial.observe_sent(prompt, options)
     if any(trial.is_known(problem.message) for problem in _decoded_losses(trial, prompt, options, sent)):
@@ -102,6 +102,23 @@ def _canaries(random: Random) -> Rewriting:
         description=lambda own: f"{token()} {own}"[:1000],
         argument=lambda own: f"{token()} {own}",
     )
+
+
+def _without_tail(prompt: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The prompt; where an assistant's text is last, it ends as the scenario's own.
+
+    Whitespace there is what some adapters trim, which the scenarios that have it report.
+    """
+    last = prompt[-1] if prompt else {}
+    content: Any = last.get("content")
+    if last.get("role") != "assistant" or not content:
+        return prompt
+    if is_array(content):
+        *before, part = content
+        content = [*before, {**part, "text": part["text"].removesuffix(_TAIL)}] if "text" in part else content
+    else:
+        content = content.removesuffix(_TAIL)
+    return [*prompt[:-1], {**last, "content": content}]
 
 
 def walk(value: Any, pointer: str = "", around: tuple[str, ...] = ()) -> Iterator[Leaf]:

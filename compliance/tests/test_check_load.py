@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tracemalloc
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -240,7 +241,7 @@ def test_memory_is_flat_where_a_call_leaves_next_to_nothing(size: int, until: in
     assert keeps.calls == calls
 
 
-def test_one_call_in_four_is_refused_while_memory_is_measured():
+def test_one_call_in_four_fails_while_memory_is_measured():
     statuses: list[int] = []
 
     def spoil(adapter: Any) -> None:
@@ -253,8 +254,10 @@ def test_one_call_in_four_is_refused_while_memory_is_measured():
         adapter.read_response = read_response
 
     assert messages_of(FLAT, spoiled(spoil)) == []
-    assert set(statuses) == {200, 400}
-    assert statuses[: 24 + 40].count(400) == (24 + 40) / 4
+    seen = Counter(statuses)
+    assert seen.keys() == {200, 400, 503}
+    assert seen[503] >= (24 + 40) / 16
+    assert seen[400] - seen[503] in (0, 1)
 
 
 @pytest.mark.parametrize(("size", "is_found"), [(0, False), (500, False), (5000, True)])

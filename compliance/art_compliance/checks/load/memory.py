@@ -72,13 +72,14 @@ def _call_many(trial: Trial, numbers: Iterator[int], how_many: int) -> None:
 
 
 _FAILING: Final[tuple[tuple[bool, Answerer], ...]] = (
-    (True, refusing(400)),
-    (False, refusing(503)),
-    (True, cutting(WrittenAnswer(content="This answer never comes to its end."))),
     (False, refusing(400)),
+    (True, cutting(WrittenAnswer(content="This answer never comes to its end."))),
+    (True, refusing(503)),
     (False, giving(Response(200, steps=(Drop(),)))),
 )
-"""Whether a call is streamed, and how it fails: some of each are in every measure."""
+"""Whether a call is streamed, and how it fails. They are as many as the methods: each measure has all of them, and what
+is made once for a way to fail is made before.
+"""
 
 
 def _ask_at_length(trial: Trial, number: int, *, streamed: bool | None) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -193,6 +193,28 @@ def follows_redirects(adapter: Any) -> None:
     adapter.call = call
 
 
+@miniature("faults.key-stays-at-its-host", around=("openai", "anthropic"))
+def follows_streams_for_good(adapter: Any) -> None:
+    """A stream that has moved for good, to another port of the same host, is followed with all headers."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        if as_data(options).get("stream"):
+            request = adapter.prepare(prompt, options).request
+            async with httpx2.AsyncClient() as client:
+                answer = await client.post(request.url, content=request.body, headers=request.headers)
+                moved = answer.headers.get("location", "")
+                if answer.status_code == _MOVED and "127.0.0.1" in moved:
+                    await client.post(moved, headers=request.headers)
+        async for event in own(prompt, options):
+            yield event
+
+    adapter.call = call
+
+
+_MOVED: Final = 308
+
+
 @miniature("faults.end-in-time", around=("openai",))
 def limits_the_whole_of_asynchronous_calls_alone(adapter: Any) -> None:
     """`call_sync` and `complete_sync` ignore the time limit `whole_call`."""

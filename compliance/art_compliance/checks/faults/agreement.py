@@ -10,7 +10,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import can_stream
 from art_compliance.checks.replies import missing_words
 from art_compliance.checks.requirements import NotApplicable
-from art_compliance.checks.streamed import options_for
+from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.checks.wordings import begun, words_for
 from art_compliance.findings import Problem
@@ -75,19 +75,31 @@ def _error_of(trial: Trial, status: int, words: str, *, streamed: bool) -> dict[
 
 @check(
     "faults.key-stays-at-its-host",
-    clause="The API key never follows a redirect to another host.",
+    clause="The API key never follows a redirect to another host or port, streamed or not.",
     requires=("dialect", "call"),
     once=True,
 )
 def key_stays_at_its_host(trial: Trial) -> Iterator[Problem]:
-    """HTTP clients drop `authorization` on the way to another host, but not a provider's own header for its key."""
-    for status in (302, 307):
-        with LoopbackServer(lambda _: Response(404)) as other:
-            url = other.url.replace("127.0.0.1", "localhost")
-            redirect = Response(status, headers=(("location", f"{url}/v1/other"),))
-            trial.subject.call(trial.scenario.prompt, trial.scenario.call_options(), giving(redirect))
-            if any(map(_has_key, other.seen())):
-                yield Problem(f"the key was sent to the host of another server, to which a {status} answer redirects")
+    """HTTP clients drop `authorization` on the way to another host, but not a provider's own header for its key.
+
+    Another port is another server, often of somebody else. Each status comes whole and streamed, once with each place.
+    """
+    streams = trial.once(can_stream)
+    with LoopbackServer(lambda _: Response(404)) as other:
+        places = (("the host", other.url.replace("127.0.0.1", "localhost")), ("a port", other.url))
+        for at, status in enumerate(_REDIRECTS):
+            for streamed in whole_and_streamed(can_stream=streams):
+                place, url = places[(at + streamed) % len(places)]
+                redirect = Response(status, headers=(("location", f"{url}/v1/other"),))
+                before = other.count
+                trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), giving(redirect))
+                if any(map(_has_key, other.seen(before))):
+                    kind = " of a stream" if streamed else ""
+                    text = f"the key was sent to {place} of another server, to which a {status} answer{kind} redirects"
+                    yield Problem(text)
+
+
+_REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
 def _has_key(request: Request) -> bool:

@@ -26,12 +26,20 @@ BAD_ENDS: Final = (
     "SPII",
     "MALFORMED_FUNCTION_CALL",
     "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_OTHER",
+    "NO_IMAGE",
+    "IMAGE_RECITATION",
     "UNEXPECTED_TOOL_CALL",
     "TOO_MANY_TOOL_CALLS",
     "MISSING_THOUGHT_SIGNATURE",
     "MALFORMED_RESPONSE",
+    "ESCALATION",
+    "PUP_LIMITED_DISABLED",
+    "CONTINUATION",
+    "MODEL_ARMOR",
 )
-"""Of `FinishReason` of google-genai 3.4, those of answers of text."""
+"""`FinishReason` of google-genai, but STOP and the one that says nothing. A reason of images may end any answer."""
 
 _FINISH: Final = {"stop": "STOP", "length": "MAX_TOKENS", "tool_calls": "STOP", "content_filter": "SAFETY"}
 

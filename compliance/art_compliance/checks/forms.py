@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
-from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, meets, of_both_stages
+from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, meets, of_both_stages, options_with_tool
 from art_compliance.checks.replies import next_turn, unread
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
@@ -269,10 +269,17 @@ def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]
         change = with_reason(trial.dialect.streams.finish_fields, value)
         for answer in (PLAIN_ANSWER, _CALLED) if "tools" in trial.subject.capabilities else (PLAIN_ANSWER,):
             reply = call_as(trial, kind, answering_with(answer, change))
-            if isinstance(reply, Answered) and reply.error is None and reply.finish in {"stop", "tool_calls"}:
+            if good := _good_end(reply):
                 what = "an answer with a call" if answer.tool_calls else "an answer"
-                yield Problem(f"{what} that ends with {show(value)} is reported as successful: {show(reply.finish)}")
+                yield Problem(f"{what} that ends with {show(value)} is reported as successful: {good}")
                 break
+        if kind == "response" and "complete" in trial.subject.methods:
+            options = options_with_tool(trial, kind)
+            folded = trial.subject.call_by(
+                "complete", trial.scenario.prompt, options, answering_with(PLAIN_ANSWER, change)
+            )
+            if good := _good_end(folded):
+                yield Problem(f"by complete, an answer that ends with {show(value)} is reported as successful: {good}")
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
@@ -287,6 +294,19 @@ def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]
             yield Problem(text, finding_class="contract")
 
     yield from _calls_of_nothing(trial, kind)
+
+
+def _good_end(reply: Reply) -> str | None:
+    """How a reply says that the answer ended well, if it does: in END, or in METADATA, which others read."""
+    if not isinstance(reply, Answered) or reply.error is not None:
+        return None
+    if reply.finish in _GOOD_ENDS:
+        return show(reply.finish)
+    said = reply.metadata.get("stop_reason")
+    return f"stop_reason is {show(said)} in METADATA" if said in _GOOD_ENDS else None
+
+
+_GOOD_ENDS: Final = ("stop", "tool_calls")
 
 
 def _calls_of_nothing(trial: Trial, kind: Kind) -> Iterator[Problem]:

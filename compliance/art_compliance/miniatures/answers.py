@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, failed, miniature
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
@@ -84,6 +86,31 @@ def takes_good_ends_for_one(adapter: Any) -> None:
         return {**event, "metadata": {**metadata, "rawStopReason": "end_turn"}}
 
     change_events(adapter, lambda events: [with_one(event) for event in events])
+
+
+@miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("anthropic",))
+def takes_pauses_for_stops_in_metadata(adapter: Any) -> None:
+    """METADATA says `stop` of `pause_turn`; END does not."""
+
+    def stopped(event: dict[str, Any]) -> dict[str, Any]:
+        metadata = event.get("metadata")
+        if not is_object(metadata) or metadata.get("rawStopReason") != "pause_turn":
+            return event
+        return {**event, "metadata": {**metadata, "stopReason": "stop"}}
+
+    change_events(adapter, lambda events: [stopped(event) for event in events])
+
+
+@miniature("response.failed-finish-is-not-success", around=("anthropic", "gemini"))
+def completes_whatever_ended(adapter: Any) -> None:
+    """`complete` says `stop` of every answer without calls that is neither cut off nor filtered."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        answer = await own(prompt, options)
+        return msgspec.structs.replace(answer, finish="stop") if answer.finish == "other" else answer
+
+    adapter.complete = complete
 
 
 @miniature("response.message-is-standard")

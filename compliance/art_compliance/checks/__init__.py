@@ -43,6 +43,7 @@ from art_compliance.checks.stream import answers, closing, methods, pieces
 from art_compliance.checks.translation import (
     beside,
     canary,
+    chosen,
     conservation,
     declared,
     demanding,
@@ -66,6 +67,7 @@ _MODULES: Final = (
     likeness,
     models,
     pairs,
+    chosen,
     beside,
     canary,
     payload,

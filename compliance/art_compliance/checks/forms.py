@@ -243,6 +243,9 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "arguments that look like other things": _called(
         r'{"a":"{\"b\": [1]}","c":"[]","d":"null","e":"7","f":"true","g":"\\n&amp;%41"}', '{"input":{"at":"here"}}'
     ),
+    "a call of an offered tool in other letters, which is another tool": WrittenAnswer(
+        tool_calls=(ToolCall("call_letters", FunctionCall("Look", '{"at":"here"}')),), finish="tool_calls"
+    ),
     "a call of a tool that is not offered": WrittenAnswer(
         tool_calls=(ToolCall("call_not_offered", FunctionCall("overlook", '{"at":"here"}')),), finish="tool_calls"
     ),

@@ -268,3 +268,17 @@ def _for_a_test(prompt: Prompt, options: Options) -> Prompt:
     if options["thread_id"].startswith("scenario-"):
         return prompt
     return [message for message in prompt if message["role"] != "system"] or prompt
+
+
+@miniature("translation.choices-are-not-names", around=("openai", "mistral"))
+def takes_words_for_names(adapter: Any) -> None:
+    """A tool choice that is the name of a tool chooses that tool, even if it is one of the three words."""
+
+    def change(payload: Any) -> Any:
+        names = [tool["function"]["name"] for tool in payload.get("tools", ())]
+        chosen = payload.get("tool_choice")
+        is_name = isinstance(chosen, str) and chosen in names
+        forced = {"type": "function", "function": {"name": chosen}}
+        return {**payload, "tool_choice": forced} if is_name else payload
+
+    change_payload(adapter, change)

@@ -166,6 +166,49 @@ def does_without_refused_options(adapter: Any) -> None:
     )
 
 
+@miniature("faults.retries-are-careful", around=("openai", "gemini"))
+def hurries_after_long_delays(adapter: Any) -> None:
+    """A call that is to wait for more than a minute is made again at once."""
+    ask_again(adapter, lambda error: (error.get("retry_after") or 0) > _MINUTE, lambda *same: same)
+
+
+_MINUTE: Final = 60
+
+
+@miniature("faults.retries-are-careful", around=("openai",))
+def hurries_after_dates(adapter: Any) -> None:
+    """Retries do not wait for a Retry-After that is a date."""
+    own = adapter.read_error
+
+    def read_error(head: Any, body: bytes) -> Any:
+        error = own(head, body)
+        if "GMT" in head.headers.get("retry-after", ""):
+            error.retry_after = None
+        return error
+
+    adapter.read_error = read_error
+
+
+@miniature("faults.retries-are-careful", around=("openai", "anthropic"))
+def hammers_at_bad_gateways(adapter: Any) -> None:
+    """A call that is answered 502 is made again, twenty times without a pause."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        events: list[Any] = []
+        for _ in range(20):
+            events = [event async for event in own(prompt, options)]
+            if (Answered.of(events).error or {}).get("status") != _BAD_GATEWAY:
+                break
+        for event in events:
+            yield event
+
+    adapter.call = call
+
+
+_BAD_GATEWAY: Final = 502
+
+
 @miniature("faults.errors-in-answers-agree")
 def takes_errors_in_streams_for_final(adapter: Any) -> None:
     """No error in a stream may be tried again."""

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from art_compliance.checks.answerers import cutting, refusing
+from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, can_stream, good_stream
-from art_compliance.checks.limits import REQUESTS_A_SECOND, RETRY_AFTER, RETRY_SLACK
+from art_compliance.checks.limits import REQUESTS_A_SECOND, RETRY_AFTER, RETRY_AFTER_TOO_LONG, RETRY_SLACK, SET_RETRIES
 from art_compliance.checks.streamed import STREAMED, options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Answerer, Asked, Response
+from art_compliance.provider import Answerer, Asked, Drop, Response
 from art_compliance.provider.faults import find_fault
+from art_compliance.subject.host.interrupting import CannotDo
+from art_compliance.subject.subject import CallOnce
 
 
 @check(
@@ -47,14 +51,61 @@ def retries_are_careful(trial: Trial) -> Iterator[Problem]:
         if len(times) > 1 and times[1] - times[0] < RETRY_AFTER - RETRY_SLACK:
             yield Problem(f"retried {times[1] - times[0]:.2f} s after a 429 answer with Retry-After: {RETRY_AFTER}")
         yield from again.changes("a 429 answer")
-    for streamed in whole_and_streamed(can_stream=streams):
-        again = _asked(question, refusing(503), streamed=streamed)
-        times = again.times
-        hasty = sum(at - times[0] < 1.0 for at in times)
-        if hasty > REQUESTS_A_SECOND:
-            yield Problem(f"the adapter sent {hasty} requests within a second to a provider that answers 503 to all")
-        yield from again.changes("a 503 answer")
-    yield from _asked(question, refusing(500), streamed=False).changes("a 500 answer")
+    yield from _in_haste(question, streams=streams)
+    yield from _with_retries(question)
+
+
+def _in_haste(trial: Trial, *, streams: bool) -> Iterator[Problem]:
+    """Many requests to a provider that cannot answer, and requests that are not the one that failed."""
+    for what, answerer in _BUSY.items():
+        for streamed in whole_and_streamed(can_stream=streams and what == _BUSIEST):
+            again = _asked(trial, answerer, streamed=streamed)
+            yield from again.haste(what)
+            yield from again.changes(f"a {what} answer" if what.isdigit() else "a dropped connection")
+    if "complete" in trial.subject.methods:
+        again = _asked(trial, _BUSY[_BUSIEST], method="complete")
+        yield from (fault.after("by complete: ") for fault in again.haste(_BUSIEST))
+
+
+def _with_retries(trial: Trial) -> Iterator[Problem]:
+    """What an adapter that is made with retries, where its factory takes them, does after each form of a delay."""
+    name = trial.subject.settings.get("retries")
+    if name is None:
+        yield from _early(trial, trial.subject.call_by)
+        return
+    try:
+        with trial.subject.opening_with({name: SET_RETRIES}) as call:
+            yield from _early(trial, call)
+    except CannotDo:
+        yield from _early(trial, trial.subject.call_by)
+
+
+def _early(trial: Trial, ask: CallOnce) -> Iterator[Problem]:
+    """A request that comes again before the end of a delay. An adapter may give up: it need not wait so long."""
+    for what, write, seconds in _DELAYS:
+        times = _asked(trial, _busy_at_first(write), ask=ask).times
+        if len(times) > 1 and times[1] - times[0] < seconds - RETRY_SLACK:
+            yield Problem(f"retried {times[1] - times[0]:.2f} s after a 429 answer with {what}")
+
+
+def _as_date() -> tuple[str, str]:
+    return "retry-after", format_datetime(datetime.now(UTC) + timedelta(seconds=RETRY_AFTER + 2), usegmt=True)
+
+
+_DELAYS: Final[tuple[tuple[str, Callable[[], tuple[str, str]], float], ...]] = (
+    ("a Retry-After that is a date", _as_date, RETRY_AFTER),
+    (
+        f"retry-after-ms: {RETRY_AFTER * 1000}",
+        lambda: ("retry-after-ms", f"{RETRY_AFTER * 1000}"),
+        RETRY_AFTER,
+    ),
+    (
+        f"Retry-After: {RETRY_AFTER_TOO_LONG:g}",
+        lambda: ("retry-after", f"{RETRY_AFTER_TOO_LONG:g}"),
+        RETRY_AFTER_TOO_LONG,
+    ),
+)
+"""A delay in words, its header, and the seconds that must pass. A date has whole seconds, and may be rounded down."""
 
 
 class _Requests(NamedTuple):
@@ -63,13 +114,21 @@ class _Requests(NamedTuple):
     times: list[float]
     contents: list[Any]
 
+    def haste(self, what: str) -> Iterator[Problem]:
+        """That many requests came within a second."""
+        hasty = sum(at - self.times[0] < 1.0 for at in self.times)
+        if hasty > REQUESTS_A_SECOND:
+            yield Problem(f"the adapter sent {hasty} requests within a second to a provider that answers {what} to all")
+
     def changes(self, after: str) -> Iterator[Problem]:
         """That a later request is not the first one: another model, fewer messages, no tools."""
         if any(one != self.contents[0] for one in self.contents):
             yield Problem(f"after {after}, the retried request differs from the one that failed")
 
 
-def _asked(trial: Trial, answerer: Answerer, *, streamed: bool) -> _Requests:
+def _asked(
+    trial: Trial, answerer: Answerer, *, streamed: bool = False, method: str = "call", ask: CallOnce | None = None
+) -> _Requests:
     found = _Requests([], [])
 
     def answer(asked: Asked) -> Response:
@@ -77,7 +136,7 @@ def _asked(trial: Trial, answerer: Answerer, *, streamed: bool) -> _Requests:
         found.contents.append((asked.request.target, asked.payload))
         return answerer(asked)
 
-    trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), answer)
+    (ask or trial.subject.call_by)(method, trial.scenario.prompt, options_for(trial, streamed=streamed), answer)
     return found
 
 
@@ -85,14 +144,18 @@ def _cut_refusal(asked: Asked) -> Response:
     return find_fault("cut-refusal").make(ANSWER, asked)
 
 
-def _busy_at_first() -> Answerer:
-    """A 429 with Retry-After to the first request, an answer to the others."""
+def _in_seconds() -> tuple[str, str]:
+    return "retry-after", str(RETRY_AFTER)
+
+
+def _busy_at_first(delay: Callable[[], tuple[str, str]] = _in_seconds) -> Answerer:
+    """A 429 with a delay to the first request, an answer to the others."""
     is_busy = iter((True,))
 
     def answer(asked: Asked) -> Response:
         if not next(is_busy, False):
             return asked.answer(ANSWER)
-        return replace(refusing(429)(asked), headers=(("retry-after", str(RETRY_AFTER)),))
+        return replace(refusing(429)(asked), headers=(delay(),))
 
     return answer
 
@@ -101,6 +164,14 @@ def _refusing_with(words: str) -> Answerer:
     """A refusal with status 400 in these words."""
     return lambda asked: Response(400, asked.dialect.answers.write_error(400, words))
 
+
+_BUSIEST: Final = "503"
+_BUSY: Final[Mapping[str, Answerer]] = {
+    _BUSIEST: refusing(503),
+    **{str(status): refusing(status) for status in (500, 502, 504, 529)},
+    "nothing": giving(Response(200, steps=(Drop(),))),
+}
+"""What a provider that cannot answer does, by the words for it."""
 
 _NEVER_AGAIN: Final[tuple[tuple[str, Answerer, bool], ...]] = (
     ("for a stream that was cut off after its first tokens", cutting(ANSWER), True),

@@ -209,6 +209,23 @@ def hammers_at_bad_gateways(adapter: Any) -> None:
 _BAD_GATEWAY: Final = 502
 
 
+@miniature("load.settings-hold-for-every-call", around=("openai",))
+def takes_null_for_its_own_limit(adapter: Any) -> None:
+    """A limit of a call that is null leaves the adapter's own in force."""
+    own = adapter.prepare
+
+    def prepare(prompt: Any, options: Any) -> Any:
+        prepared = own(prompt, options)
+        if prepared.timeouts is None:
+            return prepared
+        given = msgspec.structs.asdict(prepared.timeouts)
+        usual = msgspec.structs.asdict(adapter._transport._timeouts)  # noqa: SLF001 - where it keeps them
+        limits = {name: usual[name] if value is None else value for name, value in given.items()}
+        return msgspec.structs.replace(prepared, timeouts=msgspec.structs.replace(prepared.timeouts, **limits))
+
+    adapter.prepare = prepare
+
+
 @miniature("faults.errors-in-answers-agree")
 def takes_errors_in_streams_for_final(adapter: Any) -> None:
     """No error in a stream may be tried again."""

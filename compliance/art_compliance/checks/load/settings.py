@@ -242,10 +242,19 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
             if isinstance(reply, Answered) and reply.error is None:
                 wait = f"an answer that came after {LATE_ANSWER} s was read"
                 yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
+        lifted = {"timeouts": {**others, "first_byte": None}}
+        reply = call("call", _PROMPT, {**_options(Way("call", streamed=False)), **lifted}, _later)
+        if isinstance(reply, Answered) and reply.error is not None:
+            limit = f"the adapter's limit of {LATE_ANSWER_LIMIT} s ends a call whose own limit is null, which is none"
+            yield Problem(f"call: {limit}")
 
 
 def _late(asked: Asked) -> Response:
     return delayed(asked.answer(_TEXT), LATE_ANSWER)
+
+
+def _later(asked: Asked) -> Response:
+    return delayed(asked.answer(_TEXT), 3 * LATE_ANSWER_LIMIT)
 
 
 _PROMPT: Final[list[dict[str, Any]]] = [{"role": "user", "content": "What is the time?"}]

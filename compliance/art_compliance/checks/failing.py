@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import same_arguments
 from art_compliance.checks.answerers import half_of
-from art_compliance.checks.kinds import Kind, call_as, meets, of_both_stages
+from art_compliance.checks.kinds import Kind, call_as, meets, of_both_stages, options_with_tool
 from art_compliance.checks.replies import error_of, missing_words, wrong_failure
 from art_compliance.checks.streamed import has_finish, text_in
 from art_compliance.checks.trial import Trial
@@ -106,7 +106,10 @@ class _Failing:
 
 def _wrong_stream(trial: Trial, failing: _Failing) -> Iterator[Problem]:
     """What is wrong with the reply to a stream that fails."""
-    reply = call_as(trial, "stream", failing)
+    options = options_with_tool(trial, "stream")
+    if "stop" in trial.subject.capabilities:
+        options["stop"] = [_STOP]
+    reply = trial.subject.call(trial.scenario.prompt, options, failing)
     arrived = text_in(failing.answer, failing.begun, trial.dialect.streams.text_fields)
     faults = list(wrong_failure(trial, reply, arrived))
     if not faults and failing.form.says_words:
@@ -121,7 +124,11 @@ def _wrong_stream(trial: Trial, failing: _Failing) -> Iterator[Problem]:
             yield Problem(f"the call {call} is passed on incomplete")
 
 
-_TEXT: Final = WrittenAnswer(content="This answer was written, and it fails before its end.")
+_STOP: Final = "STOP"
+_TEXT: Final = WrittenAnswer(content=f"a <b, [c, {{d, `e: it fails before {_STOP[:-1]}")
+"""It has what some adapters hold back until they know how it goes on: the beginnings of tags, of JSON, of code, and of
+a stop sequence (https://github.com/vercel/ai/pull/15583)."""
+
 _CALLS: Final = WrittenAnswer(
     tool_calls=(
         ToolCall("call_failing1", FunctionCall("look", '{"at":"the one side"}')),

@@ -18,7 +18,7 @@ from art_compliance.dialects.variations import Variation
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Answerer, Asked, Response, Send, answering_with
-from art_compliance.quoting import show
+from art_compliance.quoting import describe_change, show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply, Sent
@@ -189,7 +189,16 @@ def _unusual_answers_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
         except CannotWrite:
             continue
         reply = call_as(trial, kind, answering_with(answer))
-        yield from (fault.after(f"{words}: ") for fault in differing(trial, reply, answer))
+        faults = [*differing(trial, reply, answer), *_rethought(trial, reply, answer)]
+        yield from (fault.after(f"{words}: ") for fault in faults)
+
+
+def _rethought(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
+    """Other reasoning than the answer's."""
+    if answer.thinking and isinstance(reply, Answered) and "reasoning" in trial.subject.capabilities:
+        found = reply.thinking_text
+        if found != answer.thinking:
+            yield Problem(f"the reasoning differs: {describe_change(answer.thinking, found)}")
 
 
 def _deep(depth: int) -> str:
@@ -231,6 +240,7 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "a text that looks like a call": WrittenAnswer(content='{"name": "look", "arguments": {"at": "here"}}'),
     "a text about the tags of reasoning": WrittenAnswer(content="Write <think> before it, and </think> after it."),
     "a text that repeats one word": WrittenAnswer(content="again again " * 128),
+    "reasoning that repeats one word": WrittenAnswer(thinking="again again " * 12, content="It is noon."),
     "a text about the end of streams": WrittenAnswer(
         content="A stream ends with data: [DONE] at OpenAI.\n\ndata: [DONE]\n\n"
     ),

@@ -45,7 +45,7 @@ def gives_up_on_streams(adapter: Any) -> None:
 @miniature("response.retry-after-is-read", around=("openai", "anthropic"))
 def tells_streams_no_delay(adapter: Any) -> None:
     """Retry-After is not read where a stream was asked for."""
-    change_streams(adapter, each_event(lambda event: _with_error(event, retryAfter=None)))
+    change_streams(adapter, each_event(lambda event: _with_error(event, retry_after=None)))
 
 
 def _with_error(event: dict[str, Any], **facts: Any) -> dict[str, Any]:

@@ -351,3 +351,35 @@ def _counted(event: dict[str, Any], known: list[dict[str, Any]]) -> dict[str, An
     if metadata.get("inputTokens"):
         known[:] = [dict(metadata)]
     return {**event, "metadata": {**metadata, **known[0]}} if known else event
+
+
+@miniature("stream.failures-in-any-form-are-errors", around=("openai", "anthropic"))
+def holds_tags_back(adapter: Any) -> None:
+    """Text from a `<` on is held back until the end of a good stream."""
+    change_streams(adapter, _holding_back)
+
+
+def _holding_back(events: Events) -> Events:
+    if events[-1].get("finish") != "error":
+        return events
+    tokens = [at for at, event in enumerate(events) if event["type"] == "TOKEN" and "<" in event["text"]]
+    begun = tokens[0] if tokens else len(events)
+    return [event for at, event in enumerate(events) if at < begun or event["type"] != "TOKEN"]
+
+
+@miniature("stream.unusual-answers-are-read", around=("deepseek", "openrouter"))
+def drops_a_thought_that_comes_again(adapter: Any) -> None:
+    """A piece of reasoning that equals the one before is taken for the same."""
+    change_streams(adapter, _without_repetitions)
+
+
+def _without_repetitions(events: Events) -> Events:
+    def is_again(one: Any, other: Any) -> bool:
+        is_thought = one["type"] == "TOKEN" and str(one["token_type"]).endswith("THINKING")
+        return (
+            is_thought
+            and other["type"] == "TOKEN"
+            and (one["token_type"], one["text"]) == (other["token_type"], other["text"])
+        )
+
+    return [event for at, event in enumerate(events) if at == 0 or not is_again(event, events[at - 1])]

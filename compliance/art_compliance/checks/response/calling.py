@@ -113,6 +113,8 @@ def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
     """An option, a message or a header that only one of them sends is found in production."""
     failed = set[str]()
     is_translated = trial.subject.kind == "white box"
+    if not is_translated:
+        other_methods(trial)
     for prompt, options in _asked_for(trial):
         before = trial.subject.request_count
         seen = _sent_by_call(trial, prompt, options)
@@ -206,7 +208,7 @@ def _other_ways(
     trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any]
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """The other methods, and every method with typed values, for an adapter that takes these."""
-    others = other_methods(trial)
+    others = trial.subject.other_methods
     for method in others:
         yield method, partial(trial.subject.use_method, method, prompt, options)
     for method in ("call", *others) if trial.subject.takes_types else ():

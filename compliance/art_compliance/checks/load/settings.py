@@ -242,9 +242,11 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
             if isinstance(reply, Answered) and reply.error is None:
                 wait = f"an answer that came after {LATE_ANSWER} s was read"
                 yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
+        before = trial.subject.request_count
         lifted = {"timeouts": {**others, "first_byte": None}}
         reply = call("call", _PROMPT, {**_options(Way("call", streamed=False)), **lifted}, _later)
-        if isinstance(reply, Answered) and reply.error is not None:
+        is_sent = trial.subject.request_count > before  # not refused for its limits
+        if is_sent and isinstance(reply, Answered) and reply.error is not None:
             limit = f"the adapter's limit of {LATE_ANSWER_LIMIT} s ends a call whose own limit is null, which is none"
             yield Problem(f"call: {limit}")
 

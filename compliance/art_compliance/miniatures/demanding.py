@@ -270,6 +270,17 @@ def _for_a_test(prompt: Prompt, options: Options) -> Prompt:
     return [message for message in prompt if message["role"] != "system"] or prompt
 
 
+@miniature("translation.options-survive-together", around=("openai-responses",))
+def lets_own_fields_replace_the_schema(adapter: Any) -> None:
+    """The caller's own `text` takes the place of the one with the response schema."""
+
+    def change(options: Any) -> Any:
+        own = options.get("provider", {}).get("openai-responses", {})
+        return _without("response_schema", options, if_given=("provider",)) if "text" in own else options
+
+    change_options(adapter, change)
+
+
 @miniature("translation.choices-are-not-names", around=("openai", "mistral"))
 def takes_words_for_names(adapter: Any) -> None:
     """A tool choice that is the name of a tool chooses that tool, even if it is one of the three words."""

@@ -53,7 +53,12 @@ OPENAI_RESPONSES: Final = Dialect(
         read=Items,
         rules=RULES,
         lacks=frozenset({"message_name", "tool_output_schema"}),
-        own_fields={"truncation": "auto", "include": ["message.output_text.logprobs"], "service_tier": "flex"},
+        own_fields={
+            "truncation": "auto",
+            "include": ["message.output_text.logprobs"],
+            "service_tier": "flex",
+            "text": {"verbosity": "low"},  # where a response schema goes, too
+        },
         stream_fields={"stream_options": {"include_obfuscation": False}},
         reasoning_fields={"reasoning": {"effort": "low"}},
         generation=GENERATION,

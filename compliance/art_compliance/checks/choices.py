@@ -13,6 +13,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.dialects.variations import SeveralAnswers
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response, Send
+from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
@@ -31,6 +32,9 @@ def _several_answers_do_not_mix(trial: Trial, kind: Kind) -> Iterator[Problem]:
             yield from (
                 fault.after("of two answers to one request, the first was not read as it is: ") for fault in faults
             )
+        elif not (_FIRST.content or "").startswith(given := reply.token_text):
+            text = f"the tokens before the ERROR are {show(given)}; the first answer is {show(_FIRST.content)}"
+            yield Problem(f"of two answers to one request, {text}")
 
 
 def _reply_to_both(trial: Trial, kind: Kind, several: SeveralAnswers, other: WrittenAnswer) -> Reply:

@@ -197,6 +197,18 @@ def mixes_the_answers(adapter: Any) -> None:
     refeed(adapter, lambda chunk: change_data(chunk, _as_first))
 
 
+@miniature("stream.several-answers-do-not-mix", around=("openai", "gemini"))
+def mixes_the_answers_up_to_their_ends(adapter: Any) -> None:
+    """Of several answers to one stream, the pieces are mixed until a second one ends, which is an error."""
+    refeed(adapter, lambda chunk: change_data(chunk, _without_index))
+
+
+def _without_index(event: Any) -> Any:
+    for choice in (*(event.get("choices") or ()), *(event.get("candidates") or ())):
+        choice["index"] = 0
+    return event
+
+
 def _as_one(body: Any) -> Any:
     for choice in body.get("choices", ())[1:]:
         body["choices"][0]["message"]["content"] += choice["message"]["content"]

@@ -82,8 +82,8 @@ def keeps_response_schemas_by_their_title(adapter: Any) -> None:
     known: dict[tuple[str, ...], Any] = {}
 
     def change(options: Options) -> Options:
-        schema = options.get("response_schema") or {}
-        if "title" not in schema:
+        schema: Any = options.get("response_schema")
+        if not (schema and "title" in schema):
             return options
         return {**options, "response_schema": known.setdefault((schema["title"], *schema["properties"]), schema)}
 

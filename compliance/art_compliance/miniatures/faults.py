@@ -169,7 +169,9 @@ def does_without_refused_options(adapter: Any) -> None:
 @miniature("faults.retries-are-careful", around=("openai", "gemini"))
 def hurries_after_long_delays(adapter: Any) -> None:
     """A call that is to wait for more than a minute is made again at once."""
-    ask_again(adapter, lambda error: (error.get("retry_after") or 0) > _MINUTE, lambda prompt, options: (prompt, options))
+    ask_again(
+        adapter, lambda error: (error.get("retry_after") or 0) > _MINUTE, lambda prompt, options: (prompt, options)
+    )
 
 
 _MINUTE: Final = 60

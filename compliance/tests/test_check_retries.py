@@ -62,18 +62,25 @@ def asks_again(
         (asks_again(None, 200), [CUT]),
         (asks_again(401), [CUT_REFUSAL]),
         (asks_again(401, make=Unstreamed), [CUT_REFUSAL]),
-        (asks_again(429), ["retried 0.", "retried 0."]),
-        (asks_again(429, seconds=0.5, make=Unstreamed), ["retried 0."]),
+        (asks_again(429), ["retried 0.", "retried 0.", "Retry-After: 900"]),
+        (asks_again(429, seconds=0.5, make=Unstreamed), ["retried 0.", "Retry-After: 900"]),
         (asks_again(400, make=Unstreamed), [TOO_LONG, NO_OPTION]),
         (asks_otherwise(500), ["a 500 answer, the retried request"]),
         (asks_otherwise(503), ["a 503 answer, the retried request"] * 2),
-        (asks_otherwise(429, seconds=1.1, make=Unstreamed), ["a 429 answer, the retried request"]),
+        (
+            asks_otherwise(429, seconds=1.1, make=Unstreamed),
+            ["a 429 answer, the retried request", "Retry-After: 900"],
+        ),
         (partial(Unstreamed, retries=1), []),
         (scripted(answer_events()), ["sent no request"]),
     ],
 )
 def test_what_is_wrong_with_asking_again_is_found(make: Any, fragments: list[str]):
     assert_each_has(messages_of(CARE, make, dialect="openai-chat"), fragments)
+
+
+STATUSES = [400, 404, 401, 400, 400, 429, 429, 503, 503, 500, 502, 504, 529, None, 503, 429]
+"""Of the errors, in their order: None is a connection that was dropped."""
 
 
 def test_what_is_answered():
@@ -84,9 +91,9 @@ def test_what_is_answered():
     whole, cut, *others = texts
     assert 0 < len(cut) < len(whole)
     assert whole.startswith(cut)
-    assert others == [""] * 10
+    assert others == [*[""] * 15, whole, whole, ""]  # two delays are waited for
     errors = [event["error"] for events in seen[2:] for event in events if event["type"] == "ERROR"]
-    assert [error["status"] for error in errors] == [400, 404, 401, 400, 400, 429, 429, 503, 503, 500]
+    assert [error.get("status") for error in errors] == STATUSES
     words = [error.get("provider_message") for error in errors]
     too_long, no_option = words.pop(3), words.pop(3)
     assert ("maximum context length" in too_long, "Unsupported parameter" in no_option) == (True, True)
@@ -96,9 +103,12 @@ def test_what_is_answered():
         None,
         *["written error 429"] * 2,
         *["written error 503"] * 2,
-        "written error 500",
+        *[f"written error {status}" for status in (500, 502, 504, 529)],
+        None,
+        "written error 503",
+        "written error 429",
     ]
-    assert [error["retry_after"] for error in errors[5:]] == [1.0, 1.0, None, None, None]
+    assert [error.get("retry_after") for error in errors[5:]] == [1.0, 1.0, *[None] * 8, 900.0]
 
 
 def test_an_adapter_without_a_call_is_not_asked():

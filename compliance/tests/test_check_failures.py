@@ -90,9 +90,10 @@ def test_these_statuses_are_answered_and_one_of_them_says_how_long_to_wait():
     adapter, came = noting()
     assert messages_of(ERROR_ANSWER, adapter) == []
     in_other_letters, in_few_and_in_many_words, an_answer_and_a_page = [400], [400, 400], [200, 200, 502]
-    expected = [*STATUSES, *in_other_letters, *in_few_and_in_many_words, *an_answer_and_a_page]
+    whole_streamed_and_without_a_loop = [status for status in STATUSES for _ in range(3)]
+    expected = [*whole_streamed_and_without_a_loop, *in_other_letters, *in_few_and_in_many_words, *an_answer_and_a_page]
     assert [one.status for one in came] == expected
-    assert [(one.status, one.retry_after) for one in came if one.retry_after] == [(429, "1")]
+    assert [(one.status, one.retry_after) for one in came if one.retry_after] == [(429, "1")] * 3
 
 
 def uncoded(statuses: list[int]) -> Any:

@@ -111,7 +111,7 @@ def test_a_first_call_at_the_same_time_as_another_is_tried():
 @pytest.mark.parametrize(
     ("given", "fragment"),
     [
-        (failure_events(), "an ERROR event: "),
+        (failure_events(), "call gave an ERROR event: "),
         (answer_events("another"), "the answer is not its own"),
     ],
 )

@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from art_compliance.checks.answerers import error_stream, giving
 from art_compliance.checks.base import check
+from art_compliance.checks.everything import calls_with_everything, make
 from art_compliance.checks.faults.applying import Case, call, can_stream, cases, good, good_stream
 from art_compliance.checks.faults.growing import Shortened, grow
 from art_compliance.checks.faults.time_limits import wait
 from art_compliance.checks.limits import FAULTS_CLOSED_WITHIN, TOLERATED_AFTER_FAULTS
-from art_compliance.checks.load.everything import calls_with_everything, make
 from art_compliance.checks.load.leftovers import count_open, wait_until_closed
 from art_compliance.checks.replies import differences, error_of, why_unread, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import options_for

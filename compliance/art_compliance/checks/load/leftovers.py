@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from art_compliance.checks.base import check
+from art_compliance.checks.everything import RichCall, calls_with_everything, make
 from art_compliance.checks.limits import LEFTOVERS_CLOSED_WITHIN, TOLERATED_LEFTOVERS, USES_BEFORE_LEFTOVERS
-from art_compliance.checks.load.everything import RichCall, calls_with_everything, make
 from art_compliance.checks.load.numbered import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import HarnessError, Problem

@@ -7,8 +7,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from art_compliance.checks.base import check
+from art_compliance.checks.everything import calls_with_everything, make
 from art_compliance.checks.limits import SHOWN_OF_A_PROMPT
-from art_compliance.checks.load.everything import calls_with_everything, make
 from art_compliance.checks.load.numbered import ask_number, echo
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem

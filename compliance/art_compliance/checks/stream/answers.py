@@ -10,8 +10,8 @@ from art_compliance.checks import wire
 from art_compliance.checks.answer_laws import ANSWER_LAWS, Reading, check_of
 from art_compliance.checks.answerers import half_of
 from art_compliance.checks.base import check, leave_to, named
+from art_compliance.checks.everything import rich_prompts
 from art_compliance.checks.limits import CUTS, PAUSE, PLACES_AT_THE_ENDS
-from art_compliance.checks.load.everything import rich_prompts
 from art_compliance.checks.replies import (
     differences,
     error_of,

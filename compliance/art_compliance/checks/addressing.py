@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from art_compliance.checks.arriving import wrong_with
 from art_compliance.checks.base import check
-from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.requirements import NotApplicable, is_json
 from art_compliance.checks.streamed import options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.ways import Way, ways_of
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Problem
 from art_compliance.provider import Request
@@ -65,7 +65,7 @@ def internal_ids_are_not_sent(trial: Trial) -> Iterator[Problem]:
     for way in ways_of(trial):
         requests = _requests_by(trial, way, some)
         found = [text for request in requests for text in _told(request, some)]
-        found = found or _depending(trial, way, requests, [others, some, some])
+        found = found or _depending(trial, way, requests, some, others)
         if found:
             yield from (Problem(text if way == ("call", False) else f"by {way}, {text}") for text in found)
             return
@@ -89,8 +89,10 @@ def _told(request: Request, ids: dict[str, str]) -> Iterator[str]:
             yield f"{name} is sent in {', '.join(places)}; leave it out"
 
 
-def _depending(trial: Trial, way: Way, requests: list[Request], later: list[dict[str, str]]) -> list[str]:
-    """What of a call is other with other ids, and the same as before with the same ones.
+def _depending(
+    trial: Trial, way: Way, requests: list[Request], some: dict[str, str], others: dict[str, str]
+) -> list[str]:
+    """What of a call with some ids is other with others, and the same as before with the same ones.
 
     A date or a number that counts calls is other in one of these, too.
     """
@@ -98,11 +100,10 @@ def _depending(trial: Trial, way: Way, requests: list[Request], later: list[dict
         return []
     first = _places_of(requests[0])
     suspects = list(first)
-    for ids in later:
+    for ids in (others, some, some):
         again = _requests_by(trial, way, ids)
         found = _places_of(again[0]) if again else {}
-        is_same = ids is later[-1]
-        suspects = [place for place in suspects if (found.get(place) == first[place]) == is_same]
+        suspects = [place for place in suspects if (found.get(place) == first[place]) == (ids is some)]
         if not suspects:
             return []
     return [f"{place} depends on the ids of the call; leave them out" for place in suspects]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Final
 
 from msgspec.structs import replace
@@ -51,6 +53,11 @@ def error_stream(dialect: Dialect, status: int, words: str) -> Response:
     """A stream, with HTTP status 200, of one error event."""
     event = Send(dialect.streams.write_error(status, words))
     return Response(200, content_type=dialect.streams.content_type, steps=(event,))
+
+
+def http_date(seconds: float) -> str:
+    """The time in so many seconds, as a header has it: RFC 9110, 5.6.7."""
+    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
 def half_of(events: tuple[bytes, ...]) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from art_compliance.checks.answer_laws import same_arguments
 from art_compliance.checks.answerers import half_of
-from art_compliance.checks.kinds import Kind, call_as, meets, of_both_stages, options_with_tool
+from art_compliance.checks.kinds import Kind, call_as, meets, of_both_stages
 from art_compliance.checks.replies import error_of, missing_words, wrong_failure
 from art_compliance.checks.streamed import has_finish, text_in
 from art_compliance.checks.trial import Trial
@@ -106,10 +106,8 @@ class _Failing:
 
 def _wrong_stream(trial: Trial, failing: _Failing) -> Iterator[Problem]:
     """What is wrong with the reply to a stream that fails."""
-    options = options_with_tool(trial, "stream")
-    if "stop" in trial.subject.capabilities:
-        options["stop"] = [_STOP]
-    reply = trial.subject.call(trial.scenario.prompt, options, failing)
+    stop = {"stop": [_STOP]} if "stop" in trial.subject.capabilities else {}
+    reply = call_as(trial, "stream", failing, **stop)
     arrived = text_in(failing.answer, failing.begun, trial.dialect.streams.text_fields)
     faults = list(wrong_failure(trial, reply, arrived))
     if not faults and failing.form.says_words:

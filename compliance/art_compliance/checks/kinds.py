@@ -41,9 +41,9 @@ def of_both_stages(name: str, clause: str, look: Callable[[Trial, Kind], Iterato
     return declare("response"), declare("stream")
 
 
-def call_as(trial: Trial, kind: Kind, answerer: Answerer) -> Reply:
+def call_as(trial: Trial, kind: Kind, answerer: Answerer, **options: Any) -> Reply:
     """A call with a tool, streamed or not."""
-    return trial.subject.call(trial.scenario.prompt, options_with_tool(trial, kind), answerer)
+    return trial.subject.call(trial.scenario.prompt, {**options_with_tool(trial, kind), **options}, answerer)
 
 
 def options_with_tool(trial: Trial, kind: Kind) -> dict[str, Any]:

@@ -78,27 +78,25 @@ def has_reasons_of_its_own_alone(adapter: Any) -> None:
 @miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("anthropic",))
 def takes_good_ends_for_one(adapter: Any) -> None:
     """METADATA says `end_turn` in place of the provider's `stop_sequence`."""
-
-    def with_one(event: dict[str, Any]) -> dict[str, Any]:
-        metadata = event.get("metadata")
-        if not is_object(metadata) or metadata.get("rawStopReason") != "stop_sequence":
-            return event
-        return {**event, "metadata": {**metadata, "rawStopReason": "end_turn"}}
-
-    change_events(adapter, lambda events: [with_one(event) for event in events])
+    _retell_ends(adapter, "stop_sequence", rawStopReason="end_turn")
 
 
 @miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("anthropic",))
 def takes_pauses_for_stops_in_metadata(adapter: Any) -> None:
     """METADATA says `stop` of `pause_turn`; END does not."""
+    _retell_ends(adapter, "pause_turn", stopReason="stop")
 
-    def stopped(event: dict[str, Any]) -> dict[str, Any]:
+
+def _retell_ends(adapter: Any, reason: str, **facts: str) -> None:
+    """METADATA of an answer that ended for this reason has other facts."""
+
+    def changed(event: dict[str, Any]) -> dict[str, Any]:
         metadata = event.get("metadata")
-        if not is_object(metadata) or metadata.get("rawStopReason") != "pause_turn":
+        if not is_object(metadata) or metadata.get("rawStopReason") != reason:
             return event
-        return {**event, "metadata": {**metadata, "stopReason": "stop"}}
+        return {**event, "metadata": {**metadata, **facts}}
 
-    change_events(adapter, lambda events: [stopped(event) for event in events])
+    change_events(adapter, lambda events: [changed(event) for event in events])
 
 
 @miniature("response.failed-finish-is-not-success", around=("anthropic", "gemini"))

@@ -10,7 +10,7 @@ from typing import Any, Final
 from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.base import Events, change_events, miniature
 from art_compliance.miniatures.forms import reread
-from art_compliance.miniatures.streams import change_streams, each_event, refeed
+from art_compliance.miniatures.streams import change_streams, each_event, refeed, with_error
 
 
 @miniature("response.error-answer-is-an-error", around=("gemini", "openai-compatible"))
@@ -39,17 +39,13 @@ def asks_again_without_money(adapter: Any) -> None:
 @miniature("response.error-answer-is-an-error", around=("openai", "gemini"))
 def gives_up_on_streams(adapter: Any) -> None:
     """An error answer may not be tried again where a stream was asked for."""
-    change_streams(adapter, each_event(lambda event: _with_error(event, is_retryable=False)))
+    change_streams(adapter, each_event(lambda event: with_error(event, is_retryable=False)))
 
 
 @miniature("response.retry-after-is-read", around=("openai", "anthropic"))
 def tells_streams_no_delay(adapter: Any) -> None:
     """Retry-After is not read where a stream was asked for."""
-    change_streams(adapter, each_event(lambda event: _with_error(event, retry_after=None)))
-
-
-def _with_error(event: dict[str, Any], **facts: Any) -> dict[str, Any]:
-    return {**event, "error": {**event["error"], **facts}} if event["type"] == "ERROR" else event
+    change_streams(adapter, each_event(lambda event: with_error(event, retry_after=None)))
 
 
 @miniature("response.error-answer-is-an-error", around=("openai-compatible", "cohere", "bedrock"))

@@ -14,7 +14,8 @@ import httpx2
 import msgspec
 
 from art_compliance.miniatures.base import Events, as_data, change_events, failed, miniature, retell
-from art_compliance.miniatures.streams import EventData, change_streams, each_event, of_kind, refeed
+from art_compliance.miniatures.errors import change_errors
+from art_compliance.miniatures.streams import EventData, change_streams, each_event, of_kind, refeed, with_error
 from art_compliance.subject.events import Answered
 
 
@@ -180,15 +181,9 @@ _MINUTE: Final = 60
 @miniature("faults.retries-are-careful", around=("openai",))
 def hurries_after_dates(adapter: Any) -> None:
     """Retries do not wait for a Retry-After that is a date."""
-    own = adapter.read_error
-
-    def read_error(head: Any, body: bytes) -> Any:
-        error = own(head, body)
-        if "GMT" in head.headers.get("retry-after", ""):
-            error.retry_after = None
-        return error
-
-    adapter.read_error = read_error
+    change_errors(
+        adapter, lambda _, head: {"retry_after": None} if "GMT" in head.headers.get("retry-after", "") else {}
+    )
 
 
 @miniature("faults.retries-are-careful", around=("openai", "anthropic"))
@@ -231,24 +226,26 @@ def takes_null_for_its_own_limit(adapter: Any) -> None:
 @miniature("faults.errors-in-answers-agree")
 def takes_errors_in_streams_for_final(adapter: Any) -> None:
     """No error in a stream may be tried again."""
-    change_streams(adapter, each_event(_finally))
-
-
-def _finally(event: EventData) -> EventData:
-    return {**event, "error": {**event["error"], "is_retryable": False}} if event["type"] == "ERROR" else event
+    change_streams(adapter, each_event(lambda event: with_error(event, is_retryable=False)))
 
 
 @miniature("faults.key-stays-at-its-host")
 def follows_redirects(adapter: Any) -> None:
     """A redirect is followed with all headers, to whatever host."""
+    _follow(adapter, lambda _: True)
+
+
+def _follow(adapter: Any, follows: Callable[[httpx2.Response], bool], *, streams_alone: bool = False) -> None:
+    """Redirects are followed with all headers, where this says so of the answer."""
     own = adapter.call
 
     async def call(prompt: Any, options: Any) -> Any:
-        request = adapter.prepare(prompt, options).request
-        async with httpx2.AsyncClient() as client:
-            answer = await client.post(request.url, content=request.body, headers=request.headers)
-            if "location" in answer.headers:
-                await client.post(answer.headers["location"], headers=request.headers)
+        if not streams_alone or as_data(options).get("stream"):
+            request = adapter.prepare(prompt, options).request
+            async with httpx2.AsyncClient() as client:
+                answer = await client.post(request.url, content=request.body, headers=request.headers)
+                if "location" in answer.headers and follows(answer):
+                    await client.post(answer.headers["location"], headers=request.headers)
         async for event in own(prompt, options):
             yield event
 
@@ -258,20 +255,11 @@ def follows_redirects(adapter: Any) -> None:
 @miniature("faults.key-stays-at-its-host", around=("openai", "anthropic"))
 def follows_streams_for_good(adapter: Any) -> None:
     """A stream that has moved for good, to another port of the same host, is followed with all headers."""
-    own = adapter.call
 
-    async def call(prompt: Any, options: Any) -> Any:
-        if as_data(options).get("stream"):
-            request = adapter.prepare(prompt, options).request
-            async with httpx2.AsyncClient() as client:
-                answer = await client.post(request.url, content=request.body, headers=request.headers)
-                moved = answer.headers.get("location", "")
-                if answer.status_code == _MOVED and "127.0.0.1" in moved:
-                    await client.post(moved, headers=request.headers)
-        async for event in own(prompt, options):
-            yield event
+    def follows(answer: httpx2.Response) -> bool:
+        return answer.status_code == _MOVED and "127.0.0.1" in answer.headers["location"]
 
-    adapter.call = call
+    _follow(adapter, follows, streams_alone=True)
 
 
 _MOVED: Final = 308

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 from codecs import BOM_UTF8
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import sha256
 from threading import Event, Thread
@@ -220,19 +220,26 @@ def keeps_the_places_of_cancelled_calls(adapter: Any) -> None:
     free = [50]
 
     async def counted(given: Any) -> Any:
-        if not free[0]:
-            raise RuntimeError("no place is free")
-        free[0] -= 1
-        try:
+        with _place(free):
             async for event in given:
                 yield event
-        except asyncio.CancelledError:
-            free[0] -= 1
-            raise
-        finally:
-            free[0] += 1
 
     retell(adapter, counted)
+
+
+@contextmanager
+def _place(free: list[int]) -> Generator[None]:
+    """One of the free places, which is given back unless the call is cancelled."""
+    if not free[0]:
+        raise RuntimeError("no place is free")
+    free[0] -= 1
+    try:
+        yield
+    except asyncio.CancelledError:
+        free[0] -= 1
+        raise
+    finally:
+        free[0] += 1
 
 
 @miniature("load.closed-calls-free-their-resources", around=("openai", "gemini"))
@@ -241,16 +248,8 @@ def keeps_the_places_of_cancelled_whole_answers(adapter: Any) -> None:
     own, free = adapter.complete, [50]
 
     async def complete(prompt: Any, options: Any) -> Any:
-        if not free[0]:
-            raise RuntimeError("no place is free")
-        free[0] -= 1
-        try:
+        with _place(free):
             return await own(prompt, options)
-        except asyncio.CancelledError:
-            free[0] -= 1
-            raise
-        finally:
-            free[0] += 1
 
     adapter.complete = complete
 

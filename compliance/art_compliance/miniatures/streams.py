@@ -51,6 +51,11 @@ def each_event(change: Callable[[EventData], EventData]) -> Callable[[Events], E
     return lambda events: [change(event) for event in events]
 
 
+def with_error(event: EventData, **facts: Any) -> EventData:
+    """An ERROR says other facts; any other event stays as it is."""
+    return {**event, "error": {**event["error"], **facts}} if event["type"] == "ERROR" else event
+
+
 def of_kind(kind: str, **fields: Any) -> Callable[[Events], Events]:
     """Events of a kind get other fields."""
     return each_event(lambda event: {**event, **fields} if event["type"] == kind else event)

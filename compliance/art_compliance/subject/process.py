@@ -30,7 +30,7 @@ from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.making import Order
 from art_compliance.subject.messages import Channel, Closed, unpack
 from art_compliance.subject.packing import NoProcess, pack_factory
-from art_compliance.subject.reaching import MOST_STOPS, why_stopped
+from art_compliance.subject.reaching import require_used, why_stopped
 from art_sdk.json_data import is_object
 
 START: Final = 40.0
@@ -70,8 +70,7 @@ class Far:
             return self._use(verb, arguments)
 
     def _use(self, verb: str, arguments: dict[str, Any]) -> Any:
-        if len(self.stops) >= MOST_STOPS:
-            raise Stopped(f"it is no longer used: {self.stops[-1]}")
+        require_used(self.stops)
         try:
             self._start_again()
             found = self._process.ask([verb, arguments], self._limit(arguments))

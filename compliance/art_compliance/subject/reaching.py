@@ -59,8 +59,7 @@ class Near:
 
     def use(self, verb: str, /, **arguments: Any) -> Any:
         """As `Reach.use`."""
-        if len(self.stops) >= MOST_STOPS:
-            raise Stopped(f"it is no longer used: {self.stops[-1]}")
+        require_used(self.stops)
         try:
             found = getattr(self._host, verb)(**json.loads(json.dumps(arguments)))
         except Stopped as error:
@@ -77,6 +76,12 @@ class Near:
     def close(self) -> None:
         """As `Reach.close`."""
         self._host.close()
+
+
+def require_used(stops: list[str]) -> None:
+    """Raises Stopped for an adapter that is not used any more."""
+    if len(stops) >= MOST_STOPS:
+        raise Stopped(f"it is no longer used: {stops[-1]}")
 
 
 def why_stopped(found: Any) -> str | None:

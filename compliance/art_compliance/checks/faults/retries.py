@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from art_compliance.checks.answerers import cutting, giving, refusing
+from art_compliance.checks.answerers import cutting, giving, http_date, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, can_stream, good_stream
 from art_compliance.checks.limits import REQUESTS_A_SECOND, RETRY_AFTER, RETRY_AFTER_TOO_LONG, RETRY_SLACK, SET_RETRIES
@@ -70,14 +69,11 @@ def _in_haste(trial: Trial, *, streams: bool) -> Iterator[Problem]:
 def _with_retries(trial: Trial) -> Iterator[Problem]:
     """What an adapter that is made with retries, where its factory takes them, does after each form of a delay."""
     name = trial.subject.settings.get("retries")
-    if name is None:
-        yield from _early(trial, trial.subject.call_by)
-        return
-    try:
-        with trial.subject.opening_with({name: SET_RETRIES}) as call:
+    if name is not None:
+        with suppress(CannotDo), trial.subject.opening_with({name: SET_RETRIES}) as call:
             yield from _early(trial, call)
-    except CannotDo:
-        yield from _early(trial, trial.subject.call_by)
+            return
+    yield from _early(trial, trial.subject.call_by)
 
 
 def _early(trial: Trial, ask: CallOnce) -> Iterator[Problem]:
@@ -89,7 +85,7 @@ def _early(trial: Trial, ask: CallOnce) -> Iterator[Problem]:
 
 
 def _as_date() -> tuple[str, str]:
-    return "retry-after", format_datetime(datetime.now(UTC) + timedelta(seconds=RETRY_AFTER + 2), usegmt=True)
+    return "retry-after", http_date(RETRY_AFTER + 2)
 
 
 _DELAYS: Final[tuple[tuple[str, Callable[[], tuple[str, str]], float], ...]] = (

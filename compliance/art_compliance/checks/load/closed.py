@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
@@ -36,12 +37,18 @@ from art_compliance.subject.observations import Crashed, Refused, raised
 def closed_calls_free_their_resources(trial: Trial) -> Iterator[Problem]:
     """Users press stop, all day, and clients go away."""
     for method in ("call", "call_sync"):
-        if method in trial.subject.methods:
+        if method not in trial.subject.methods:
+            continue
+        try:
             yield from _after_many(trial, method, f"{CLOSED_CALLS} closed", _close_many)
+        except CannotDo as error:
+            if method == "call":  # not an iterator, which nobody can close
+                raise NotApplicable(str(error)) from error
     if closing.cancelling_ends_the_call.reported_by(trial) is None:
         for method in ("call", "complete"):
             if method in trial.subject.methods:
-                yield from _after_many(trial, method, f"{CANCELLED_CALLS} cancelled", _cancel_many)
+                with suppress(CannotDo):
+                    yield from _after_many(trial, method, f"{CANCELLED_CALLS} cancelled", _cancel_many)
 
 
 EndMany = Callable[[Trial, str], Refused | Crashed | None]
@@ -49,15 +56,11 @@ EndMany = Callable[[Trial, str], Refused | Crashed | None]
 
 
 def _after_many(trial: Trial, method: str, those: str, end_many: EndMany) -> Iterator[Problem]:
+    """What is left after many calls, and whether the next one works. Raises CannotDo."""
     by = "" if method == "call" else f" of {method}"
     after = f"after {those} calls{by}"
     before = count_open(trial)
-    try:
-        failed = end_many(trial, method)
-    except CannotDo as error:
-        if (method, end_many) == ("call", _close_many):
-            raise NotApplicable(str(error)) from error
-        return  # such as an iterator, which nobody can close
+    failed = end_many(trial, method)
     if failed is not None:
         yield Problem(f"after some of {those} calls{by}, the next one raised {raised(failed)}")
         return

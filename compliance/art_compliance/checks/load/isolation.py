@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.load.numbered import ask_number, echo
-from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.ways import Way, ways_of
 from art_compliance.dialects.base import Service
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Request, Response, answering_with

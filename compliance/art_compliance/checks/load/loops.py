@@ -18,10 +18,10 @@ from art_compliance.checks.limits import (
     SHARED_PAUSE,
     SLOW_PAUSE,
 )
-from art_compliance.checks.load.numbered import answer_to, ask_number, echo, number_in, why_not_its_own
-from art_compliance.checks.load.ways import Way, in_every_way
+from art_compliance.checks.load.numbered import answer_to, ask_number, echo, in_every_way, number_in, why_not_its_own
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.ways import Way
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Pause, Response, Send, delayed
 from art_compliance.scenarios import WrittenAnswer

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from itertools import cycle, islice
 from typing import Any, Final
 
 from art_compliance.checks.replies import why_unread
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.ways import ways_of
 from art_compliance.provider import Asked, Response
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
+from art_compliance.subject.subject import AskingBy
 
 _MARK: Final = re.compile(r"question number (\d+)\.")
 
@@ -23,6 +26,13 @@ def ask_number(
     ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
     prompt = [{"role": "user", "content": f"question number {number}."}]
     return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}
+
+
+def in_every_way(trial: Trial, least: int) -> list[AskingBy]:
+    """At least so many calls, numbered from 0: by each method one, and where it can stream, one that is streamed."""
+    ways = ways_of(trial)
+    numbered = enumerate(islice(cycle(ways), max(least, len(ways))))
+    return [(*ask_number(trial, number, streamed=way.streamed), way.method) for number, way in numbered]
 
 
 def echo(asked: Asked) -> Response:

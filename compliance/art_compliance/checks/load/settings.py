@@ -12,8 +12,8 @@ from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.kinds import TOOLS
 from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, RETRIED_LIMIT, SET_RETRIES
-from art_compliance.checks.load.ways import Way, ways_of
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.ways import Way, ways_of
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Request, Response, Send, answering_with, delayed
 from art_compliance.quoting import show
@@ -247,8 +247,8 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
         reply = call("call", _PROMPT, {**_options(Way("call", streamed=False)), **lifted}, _later)
         is_sent = trial.subject.request_count > before  # not refused for its limits
         if is_sent and isinstance(reply, Answered) and reply.error is not None:
-            limit = f"the adapter's limit of {LATE_ANSWER_LIMIT} s ends a call whose own limit is null, which is none"
-            yield Problem(f"call: {limit}")
+            limit = f"the adapter's own time limit of {LATE_ANSWER_LIMIT} s ends a call with first_byte = null"
+            yield Problem(f"call: {limit}; null means no limit")
 
 
 def _late(asked: Asked) -> Response:

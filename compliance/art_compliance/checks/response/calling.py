@@ -147,8 +147,7 @@ def _untranslated(trial: Trial, prompt: list[dict[str, Any]], options: dict[str,
     translated = trial.subject.translate(prompt, options)
     if not isinstance(translated, Sent):
         return None
-    streamed = trial.subject.translate(prompt, {**options, "stream": True})
-    if not (is_sent(translated, seen) or is_sent(streamed, seen)):
+    if not (is_sent(translated, seen) or is_sent(trial.subject.translate(prompt, {**options, "stream": True}), seen)):
         leave_to(trial, laws.sends_what_it_translates)
         pointer = first_difference(translated.payload, seen.payload)
         return Problem(f"{kind} sends another body than translate returns", pointer=pointer)

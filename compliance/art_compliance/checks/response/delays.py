@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any, Final
 
+from art_compliance.checks.answerers import http_date
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     DATE_LENIENCE,
@@ -108,15 +107,11 @@ def _in_zone(trial: Trial, zone: str) -> Generator[None]:
         trial.subject.attempt("set_time_zone", name=before if isinstance(before, str) else None)
 
 
-def _as_date(seconds: float) -> str:
-    return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
-
-
 _DELAYS: Final[tuple[tuple[str, Callable[[float], str], float], ...]] = (
     ("retry-after", lambda seconds: f"{seconds:g}", RETRY_AFTER_READ),
     ("retry-after", lambda seconds: f"{seconds:.0f}", RETRY_AFTER_LONG),
-    ("retry-after", _as_date, RETRY_AFTER_DATE),
-    ("retry-after", _as_date, RETRY_AFTER_PAST),
+    ("retry-after", http_date, RETRY_AFTER_DATE),
+    ("retry-after", http_date, RETRY_AFTER_PAST),
     ("Retry-After-Ms", lambda seconds: f"{seconds * 1000:g}", RETRY_AFTER_MS),
 )
 """A header, how it writes seconds, and the seconds: a date that has passed means not to wait."""

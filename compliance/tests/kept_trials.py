@@ -239,8 +239,8 @@ LEFT_OUT: Final = {
 }
 """How the names of checks begin that take long with this adapter, or whose threads race for what comes next.
 
-Besides, `load.late-chunks` makes more calls on a busy machine, and of the calls of `complete` that `load.closed` cancels,
-fewer have sent their requests there.
+Besides, `load.late-chunks` makes more calls on a busy machine, and of the calls of `complete` that `load.closed`
+cancels, fewer have sent their requests there.
 """
 SCENARIOS: Final = (
     "everything-at-once",

@@ -71,7 +71,7 @@ PYTEST_OPTIONS = """
     --art --art-adapter --art-base-url --art-baseline --art-baseline-write --art-cassettes --art-check --art-dialect
     --art-in-process --art-key-from --art-level --art-model --art-no-baseline --art-preview --art-profile
     --art-record --art-report --art-scenario --art-scenarios-from --art-seed --art-shard
-    --art-skip
+    --art-skip --art-time-limit
 """
 
 SIGNATURES = {

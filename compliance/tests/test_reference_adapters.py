@@ -44,6 +44,7 @@ ONE_FORM = "response.other-forms-are-read"
 NO_MAPPING = "translation.mapped-ids-stay-distinct"
 ONE_ANSWER = {"response.several-answers-do-not-mix", "stream.several-answers-do-not-mix"}
 NO_NAME_RULE = {"translation.renamed-tools-stay-distinct", "response.renamed-tools-come-back"}
+NO_CHOICE = "translation.choices-are-not-names"
 NOT_DRAWN = "properties.result-order-does-not-matter"
 SILENT = {
     "anthropic": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE},
@@ -60,6 +61,7 @@ SILENT = {
         *NO_NAME_RULE,
         ONE_BY_ONE,
         NO_MAPPING,
+        NO_CHOICE,
         NOT_DRAWN,
     },
     "openai-responses": {*NOT_DECLARED, *ONE_ANSWER},
@@ -68,8 +70,8 @@ SILENT = {
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,
 Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion of Groq's and Mistral's
 has one form. OpenAI, Mistral and Gemini alone give
-several answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name,
-and of the few prompts of the quick profile none has a turn with several results that it takes."""
+several answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name
+and no tool choice, and of the few prompts of the quick profile none has a turn with several results that it takes."""
 
 ON_EVERY_PYTHON = "openai"
 """What adapters and suite do differently on another Python, one adapter shows."""

@@ -30,7 +30,8 @@ def _look(at: str) -> ToolCall:
     return ToolCall(f"call_{at[:8]}", FunctionCall("look", json.dumps({"at": at}, ensure_ascii=False)))
 
 
-_TEXT: Final = "This answer was written, and a provider may send it in more than one way."
+_TEXT: Final = "This answer \U0001f4dd was written, and a provider may send it in more than one way."
+"""With a character that has two units in UTF-16, in which some programs count the places of texts."""
 _ANSWERS: Final = (
     WrittenAnswer(content=_TEXT),
     WrittenAnswer(
@@ -143,21 +144,33 @@ def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Respon
 
 
 def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:
-    """What the provider wants back and the next request does not have."""
+    """What the provider wants back and the next request does not have, or has in another order."""
+    if not _is_in(variation, answer):
+        return
     options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
     seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
     found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
-    sent, names = [leaf for _, leaf in found], {pointer.rpartition("/")[2] for pointer, _ in found}
-    wanted = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
-    for text in wanted if _is_in(variation, answer) else ():
-        if text not in sent:
+    places = {text: _place(pointer) for pointer, text in reversed(found) if isinstance(text, str)}
+    names = {pointer.rpartition("/")[2] for pointer, _ in found}
+    signed = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
+    wanted = (*signed, *variation.text_goes_back(answer.content or ""))
+    for text in wanted:
+        if text not in places:
             yield Problem(f"{show(text)} is not sent back with the message that it came with")
-    for name in variation.goes_back_in if _is_in(variation, answer) else ():
+    for name in variation.goes_back_in:
         if name not in names:
             yield Problem(f"{name} is not sent back with the message that it came with")
-    places = [sent.index(text) for text in wanted if text in sent]
-    if places != sorted(places):
+    for name in variation.lacks:
+        if name in names:
+            yield Problem(f"{name} is sent back, which the answer did not have")
+    order = [places[text] for text in wanted if text in places]
+    if order != sorted(order):
         yield Problem("what the provider wants back is sent back in another order than it came in")
+
+
+def _place(pointer: str) -> tuple[int, ...]:
+    """The place of a leaf in the lists around it: the fields of an object have no order."""
+    return tuple(int(step) for step in pointer.split("/") if step.isdecimal())
 
 
 def _unthought(trial: Trial, reply: Answered, variation: Variation) -> Iterator[Problem]:

@@ -17,6 +17,16 @@ T = TypeVar("T")
 Events = tuple[bytes, ...]
 
 
+def no_texts(_: str) -> tuple[str, ...]:
+    """None: it does not matter how a text goes back."""
+    return ()
+
+
+def as_it_is(text: str) -> tuple[str, ...]:
+    """The text in one piece."""
+    return (text,)
+
+
 class Variation(Struct, frozen=True, kw_only=True):
     """One such form: text, calls and finish are the same. An answer that it does not apply to stays as it is."""
 
@@ -30,6 +40,10 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Texts of the answer that the provider wants back with the next request."""
     goes_back_in: tuple[str, ...] = ()
     """Fields of the answer that the provider wants back with the next request, even if they are empty."""
+    text_goes_back: Callable[[str], tuple[str, ...]] = no_texts
+    """The texts as which the answer's own text goes back, behind the others: whole, or in the parts that it has."""
+    lacks: tuple[str, ...] = ()
+    """Fields that the answer does not have, and the next request must not have, either."""
     thoughts: tuple[str, ...] = ()
     """Texts of the answer that are its reasoning."""
     needs: frozenset[Capability] = frozenset({"reasoning"})

@@ -11,12 +11,13 @@ import json
 from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages.stream_forms import STREAM_FORMS, framed, is_piece, read_events
-from art_compliance.dialects.variations import Events, Variation, in_halves
+from art_compliance.dialects.variations import Events, Variation, as_it_is, in_halves
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
 _SECOND: Final = "c2Vjb25kIHNpZ25hdHVyZQ=="
 _SEARCH: Final = "srvtoolu_01written"
+_SEARCHED: Final = "what was asked"
 _FOUND: Final = "d2hhdCB3YXMgZm91bmQ="
 
 
@@ -33,12 +34,14 @@ def _text_last(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _redacted(body: dict[str, Any]) -> dict[str, Any]:
-    return {**body, "content": [{"type": "redacted_thinking", "data": _REDACTED}, *body["content"]]}
+    """An empty text cannot go back, so that it has no place: https://github.com/experientiallabs/experiential/issues/840."""
+    blocks = [{"type": "text", "text": ""}, {"type": "redacted_thinking", "data": _REDACTED}]
+    return {**body, "content": [*blocks, *body["content"]]}
 
 
 def _searched(body: dict[str, Any]) -> dict[str, Any]:
     """A search by Anthropic's own tool, which goes back whole: can1357/oh-my-pi#6495, agno-agi/agno#7766."""
-    call = {"type": "server_tool_use", "id": _SEARCH, "name": "web_search", "input": {"query": "what was asked"}}
+    call = {"type": "server_tool_use", "id": _SEARCH, "name": "web_search", "input": {"query": _SEARCHED}}
     found = {
         "type": "web_search_result",
         "title": "A page",
@@ -146,12 +149,18 @@ VARIATIONS: Final = (
     Variation(
         words="a search by the provider's own tool",
         whole=_searched,
-        goes_back=(_SEARCH, _FOUND),
+        goes_back=(_SEARCH, _SEARCHED, _FOUND),
+        text_goes_back=as_it_is,
         needs=frozenset({"reasoning", "provider_fields"}),  # nobody else can ask for one, or send its blocks back
     ),
     Variation(words="the counts of its prompt in its first event alone", events=_closed_with_output, counts=True),
     Variation(words="a thought without its text", whole=_thought_left_out, goes_back=(_FIRST,)),
-    Variation(words="redacted thinking", whole=_redacted, goes_back=(_REDACTED,)),
+    Variation(
+        words="redacted thinking behind an empty text",
+        whole=_redacted,
+        goes_back=(_REDACTED,),
+        text_goes_back=as_it_is,
+    ),
     Variation(words="two thoughts, each with a signature", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
     *STREAM_FORMS,
 )

@@ -86,4 +86,5 @@ def _streamed(block: dict[str, Any], arguments: str) -> tuple[dict[str, Any], li
         return {}, [{"reasoningContent": reasoning}]
     thought = reasoning["reasoningText"]
     deltas = [{"reasoningContent": {"text": piece}} for piece in pieces(thought["text"])]
-    return {}, [*deltas, {"reasoningContent": {"signature": thought["signature"]}}]
+    signed = [{"reasoningContent": {"signature": thought["signature"]}}] if "signature" in thought else []
+    return {}, [*deltas, *signed]

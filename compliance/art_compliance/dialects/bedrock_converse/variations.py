@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+from art_compliance.dialects.variations import Events, Variation, as_it_is, in_halves, read_data
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
 _SECOND: Final = "c2Vjb25kIHNpZ25hdHVyZQ=="
+
+_READABLE: Final = "A thought that nobody signed."
 
 _CITATION: Final = {
     "location": {"documentChar": {"documentIndex": 0, "end": 58, "start": 0}},
@@ -46,7 +48,7 @@ def _text_last(blocks: _Blocks) -> _Blocks:
 
 
 def _redacted(blocks: _Blocks) -> _Blocks:
-    return [{"reasoningContent": {"redactedContent": _REDACTED}}, *blocks]
+    return [{"text": ""}, {"reasoningContent": {"redactedContent": _REDACTED}}, *blocks]
 
 
 def _two_thoughts(blocks: _Blocks) -> _Blocks:
@@ -57,6 +59,11 @@ def _two_thoughts(blocks: _Blocks) -> _Blocks:
 def _signed_alone(blocks: _Blocks) -> _Blocks:
     """A signature without its thought, as adaptive thinking leaves it: 0xPlaygrounds/rig#1684."""
     return [{"reasoningContent": {"reasoningText": {"text": "", "signature": _FIRST}}}, *blocks]
+
+
+def _unsigned(blocks: _Blocks) -> _Blocks:
+    """As Amazon's and MiniMax's models think: they refuse a signature that they did not give."""
+    return [{"reasoningContent": {"reasoningText": {"text": _READABLE}}}, *blocks]
 
 
 def _cited(blocks: _Blocks) -> _Blocks:
@@ -102,7 +109,18 @@ VARIATIONS: Final = (
     Variation(words="its text in two blocks", whole=_rewriting(_two_texts)),
     Variation(words="its text behind its calls", whole=_rewriting(_text_last)),
     Variation(words="its text in a block with a citation", whole=_rewriting(_cited)),
-    Variation(words="redacted reasoning", whole=_rewriting(_redacted), goes_back=(_REDACTED,)),
+    Variation(
+        words="redacted reasoning behind an empty text",
+        whole=_rewriting(_redacted),
+        goes_back=(_REDACTED,),
+        text_goes_back=as_it_is,
+    ),
+    Variation(
+        words="a thought without a signature",
+        whole=_rewriting(_unsigned),
+        thoughts=(_READABLE,),
+        lacks=("signature",),
+    ),
     Variation(
         words="two thoughts, each with a signature", whole=_rewriting(_two_thoughts), goes_back=(_FIRST, _SECOND)
     ),
@@ -111,4 +129,6 @@ VARIATIONS: Final = (
     Variation(words="no pieces of a call's empty input", events=_without_empty_input),
     Variation(words="no counts of caches", whole=_without_caches),
 )
-"""Calls without a piece: https://github.com/0xPlaygrounds/rig/pull/989. Counts of caches are optional in the types."""
+"""A thought without a signature: https://github.com/maximhq/bifrost/issues/6942. It may go back, and need not: Amazon's
+Nova takes none, https://github.com/can1357/oh-my-pi/pull/9086. Calls without a piece:
+https://github.com/0xPlaygrounds/rig/pull/989. Counts of caches are optional in the types."""

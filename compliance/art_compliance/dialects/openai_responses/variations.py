@@ -158,7 +158,12 @@ def _without_name(data: dict[str, Any]) -> dict[str, Any]:
 
 VARIATIONS: Final = (
     Variation(words="its text in two parts", whole=_two_parts),
-    Variation(words="its text in two messages, each with a phase", whole=_two_messages, goes_back=("commentary",)),
+    Variation(
+        words="its text in two messages, each with a phase",
+        whole=_two_messages,
+        goes_back=("commentary",),
+        text_goes_back=in_halves,
+    ),
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="two encrypted thoughts", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
     Variation(words="a thought in two summaries", whole=_two_summaries, goes_back=_SUMMARIES, thoughts=_SUMMARIES),

@@ -1,0 +1,85 @@
+"""Adapters that read an answer as it came, and send something else back with the next turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Final
+
+from art_compliance.miniatures.base import as_data, change_payload, miniature
+from art_compliance.miniatures.streams import change_streams, each_event
+from art_sdk.json_data import is_array
+
+Block = dict[str, Any]
+
+
+def _change_kept(adapter: Any, change: Callable[[Block], None]) -> None:
+    """The blocks that END's message keeps of a stream are changed in place."""
+
+    def changed(event: dict[str, Any]) -> dict[str, Any]:
+        event = as_data(event)
+        extensions: dict[str, Any] = (event.get("message") or {}).get("extensions") or {}
+        for kept in extensions.values():
+            for one in kept.get("blocks", ()):
+                change(one["block"])
+        return event
+
+    change_streams(adapter, each_event(changed))
+
+
+@miniature("stream.other-forms-are-read", around=("bedrock",))
+def signs_what_nobody_signed(adapter: Any) -> None:
+    """A stream's reasoning without a signature is kept with an empty one."""
+
+    def change(block: Block) -> None:
+        thought = block.get("reasoningContent", {}).get("reasoningText")
+        if thought is not None:
+            thought.setdefault("signature", "")
+
+    _change_kept(adapter, change)
+
+
+@miniature("stream.other-forms-are-read", around=("anthropic",))
+def collects_the_callers_inputs_alone(adapter: Any) -> None:
+    """What a stream asks of the provider's own tool is not kept with its call."""
+
+    def change(block: Block) -> None:
+        if block["type"] == "server_tool_use":
+            block["input"] = {}
+
+    _change_kept(adapter, change)
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("anthropic", "bedrock"))
+def counts_texts_that_do_not_go_back(adapter: Any) -> None:
+    """What came behind an empty text goes back behind the text that follows."""
+
+    def change(payload: Any) -> Any:
+        for message in payload["messages"]:
+            if is_array(message["content"]):
+                message["content"] = sorted(message["content"], key=_is_redacted)
+        return payload
+
+    change_payload(adapter, change)
+
+
+def _is_redacted(block: Block) -> bool:
+    return block.get("type") == "redacted_thinking" or "redactedContent" in block.get("reasoningContent", {})
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai-responses",))
+def counts_in_utf_16(adapter: Any) -> None:
+    """Of two messages, the first goes back with one more character for each of its own beyond U+FFFF."""
+
+    def change(payload: Any) -> Any:
+        texts = [part for item in payload["input"] if item.get("phase") for part in item["content"]]
+        for first, second in pairwise(texts):
+            more = sum(character > _LAST for character in first["text"])
+            first["text"] += second["text"][:more]
+            second["text"] = second["text"][more:]
+        return payload
+
+    change_payload(adapter, change)
+
+
+_LAST: Final = "\uffff"

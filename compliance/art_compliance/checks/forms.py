@@ -18,7 +18,7 @@ from art_compliance.dialects.variations import Variation
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.provider import Answerer, Asked, Response, Send, answering_with
-from art_compliance.quoting import describe_change, show
+from art_compliance.quoting import describe_change, show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply, Sent
@@ -174,10 +174,19 @@ def _place(pointer: str) -> tuple[int, ...]:
 
 
 def _unthought(trial: Trial, reply: Answered, variation: Variation) -> Iterator[Problem]:
-    """Reasoning of the answer that did not come as such."""
-    for text in variation.thoughts if "reasoning" in trial.subject.capabilities else ():
-        if text not in reply.thinking_text:
-            yield Problem(f"the reasoning {show(text)} is not among the thinking tokens")
+    """Reasoning of the answer that did not come as such, or came more than once.
+
+    An adapter that does not declare it may leave it out; what it gives nevertheless is judged.
+    """
+    if not reply.thinking_text and "reasoning" not in trial.subject.capabilities:
+        return
+    for text in variation.thoughts:
+        count = reply.thinking_text.count(text)
+        if not count:
+            wanted, found = show_both(text, reply.thinking_text)
+            yield Problem(f"the reasoning {wanted} is not among the thinking tokens, which are {found}")
+        elif count > 1:
+            yield Problem(f"the reasoning {show(text)} comes {count} times in the thinking tokens")
 
 
 def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:

@@ -277,3 +277,35 @@ def begins_a_call_at_each_id(adapter: Any) -> None:
         return of_each_delta(change)
 
     refeed_data(adapter, begin)
+
+
+@miniature(_WHOLE, _STREAM, around=("openai-compatible",))
+def reads_every_field_of_reasoning(adapter: Any) -> None:
+    """Reasoning that is in two fields is given twice."""
+
+    def change(delta: dict[str, Any]) -> None:
+        if delta.get("reasoning_content") and delta.get("reasoning"):
+            delta["reasoning_content"] += delta["reasoning"]
+
+    _spoil(adapter, change)
+
+
+@miniature(_STREAM, around=("openai-responses",))
+def joins_arguments_from_pieces_alone(adapter: Any) -> None:
+    """The arguments of a call that come whole are not read."""
+
+    def begin() -> Change:
+        begun: set[int] = set()
+
+        def change(event: Any) -> Any:
+            at = event.get("output_index")
+            if event["type"].endswith("arguments.delta"):
+                begun.add(at)
+            for ended in (event, event.get("item", {})):
+                if ended.get("arguments") and at not in begun:
+                    ended["arguments"] = "{}"
+            return event
+
+        return change
+
+    refeed_data(adapter, begin)

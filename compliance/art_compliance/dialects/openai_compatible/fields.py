@@ -119,16 +119,20 @@ def _counted_beside_nothing(events: Events) -> Events:
 _THOUGHT: Final = "A thought in another field."
 
 
-def _thought_elsewhere(body: dict[str, Any]) -> dict[str, Any]:
-    choices = [{**one, "message": {**one["message"], "reasoning": _THOUGHT}} for one in body["choices"]]
-    return {**body, "choices": choices}
+def _thinking_in(words: str, *fields: str) -> Variation:
+    """Reasoning that is in each of these fields, whole or piece by piece."""
 
+    def whole(body: dict[str, Any]) -> dict[str, Any]:
+        thought = dict.fromkeys(fields, _THOUGHT)
+        return {**body, "choices": [{**one, "message": {**one["message"], **thought}} for one in body["choices"]]}
 
-def _streamed_elsewhere(chunks: list[Chunk]) -> list[Chunk]:
-    first, *others = chunks
-    (choice,) = first["choices"]
-    deltas = [{"reasoning": piece} for piece in pieces(_THOUGHT)]
-    return [first, *({**first, "choices": [{**choice, "delta": delta}]} for delta in deltas), *others]
+    def streamed(chunks: list[Chunk]) -> list[Chunk]:
+        first, *others = chunks
+        (choice,) = first["choices"]
+        deltas = [dict.fromkeys(fields, piece) for piece in pieces(_THOUGHT)]
+        return [first, *({**first, "choices": [{**choice, "delta": delta}]} for delta in deltas), *others]
+
+    return Variation(words=words, some_servers=True, whole=whole, events=regrouped(streamed), thoughts=(_THOUGHT,))
 
 
 EMPTY_VALUES: Final = Variation(
@@ -144,19 +148,15 @@ FIELDS: Final = (
     Variation(words="token counts beside an empty delta, after the finish", events=_counted_beside_nothing),
     JUDGED_FIRST,
     replace(IN_PARTS, some_servers=True),
-    Variation(
-        words="its reasoning in the field reasoning",
-        some_servers=True,
-        whole=_thought_elsewhere,
-        events=regrouped(_streamed_elsewhere),
-        thoughts=(_THOUGHT,),
-    ),
+    _thinking_in("its reasoning in the field reasoning", "reasoning"),
+    _thinking_in("the same reasoning in two fields", "reasoning_content", "reasoning"),
 )
 """In this order: as SGLang does (https://github.com/sgl-project/sglang/issues/3912 and
 https://github.com/sgl-project/sglang/pull/35542), with arguments as DashScope's
 (https://github.com/DataDog/dd-trace-py/issues/19031); as vLLM (https://github.com/vllm-project/vllm/issues/44104),
 Ollama (https://github.com/ollama/ollama/issues/4357), GPUStack and Snowflake do, the last two recorded; as GPUStack
 does, recorded; and as LiteLLM's proxy does (https://github.com/BerriAI/litellm/issues/1571 and
-https://github.com/BerriAI/litellm/issues/28735). The last as vLLM does since 0.12
-(https://github.com/BerriAI/litellm/issues/20246).
+https://github.com/BerriAI/litellm/issues/28735). Reasoning as vLLM has it since 0.12
+(https://github.com/BerriAI/litellm/issues/20246), and as StepFun has it
+(https://github.com/MoonshotAI/kimi-code/issues/3928).
 """

@@ -156,6 +156,12 @@ def _without_name(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if not (is_end and name == "name")}
 
 
+def _at_once(events: Events) -> Events:
+    """A call's arguments come whole, as gpt-5.3-codex-spark sends them: https://github.com/BerriAI/litellm/pull/27797."""
+    piece = "response.function_call_arguments.delta"
+    return number_again(tuple(event for event in events if (read_data(event) or {}).get("type") != piece))
+
+
 VARIATIONS: Final = (
     Variation(words="its text in two parts", whole=_two_parts),
     Variation(
@@ -177,4 +183,5 @@ VARIATIONS: Final = (
     Variation(words="a citation of a page", whole=_cited, events=_streamed_citations),
     Variation(words="a search by the provider's own tool", whole=_searched),
     Variation(words="no name beside a call's whole arguments", events=_unnamed),
+    Variation(words="no pieces of a call's arguments", events=_at_once),
 )

@@ -14,6 +14,7 @@ from art_compliance.checks.replies import next_turn, unread
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
+from art_compliance.dialects.framing import pieces
 from art_compliance.dialects.variations import Variation
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
@@ -213,6 +214,38 @@ def _unusual_answers_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
         reply = call_as(trial, kind, answering_with(answer))
         faults = [*differing(trial, reply, answer), *_rethought(trial, reply, answer)]
         yield from (fault.after(f"{words}: ") for fault in faults)
+    if kind == "stream":
+        answer = _growing_answer(trial)
+        reply = call_as(trial, kind, answering_with(answer, _with_growing_pieces))
+        faults = [*differing(trial, reply, answer), *_rethought(trial, reply, answer)]
+        yield from (fault.after("pieces that begin with all that came before: ") for fault in faults)
+
+
+_GROWING: Final = ("one ", "one two, ", "one one two, three, ", "four, five.")
+"""Each but the last begins with those before it, as if it had the text so far once more."""
+
+_CUT_AGAIN: Final = dict(zip(pieces("".join(_GROWING)), _GROWING, strict=True))
+"""The pieces that the text is usually cut into, and those that it has instead."""
+
+
+def _growing_answer(trial: Trial) -> WrittenAnswer:
+    """An answer with this text, and, where the dialect can write that, with the same text as its reasoning."""
+    text = "".join(_GROWING)
+    thinking = WrittenAnswer(thinking=text, content=text)
+    try:
+        trial.dialect.answers.write(thinking)
+    except CannotWrite:
+        return WrittenAnswer(content=text)
+    return thinking
+
+
+def _with_growing_pieces(value: Any) -> Any:
+    """The data of an event with the other piece of the text."""
+    if is_object(value):
+        return {name: _with_growing_pieces(item) for name, item in value.items()}
+    if is_array(value):
+        return [_with_growing_pieces(item) for item in value]
+    return _CUT_AGAIN.get(value, value) if isinstance(value, str) else value
 
 
 def _rethought(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
@@ -285,7 +318,8 @@ _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
 """Libraries take texts apart that look like something else: fences (https://github.com/vectorize-io/hindsight/issues/2542),
 calls (https://github.com/BerriAI/litellm/issues/6353), tags (https://github.com/vercel/ai/issues/4920). After 100
 equal pieces, a text is taken for a model in a loop (https://github.com/BerriAI/litellm/issues/6549), and one with the
-end mark in it for the end of the stream (https://github.com/BerriAI/litellm/issues/31562)."""
+end mark in it for the end of the stream (https://github.com/BerriAI/litellm/issues/31562). A piece that begins with
+the text so far is taken for all of it (https://github.com/d-kuro/kirocc/issues/112)."""
 
 
 UNUSUAL_CHECKS: Final = of_both_stages(

@@ -303,3 +303,21 @@ def takes_every_call_for_a_good_end(adapter: Any) -> None:
 def _ended_by_calls(events: Events) -> Events:
     has_calls = any(event["type"] == "TOOL_CALL" for event in events)
     return [{**event, "finish": "tool_calls"} if has_calls and "finish" in event else event for event in events]
+
+
+@miniature("stream.unusual-answers-are-read", around=("ollama-chat", "bedrock", "openai"))
+def takes_pieces_for_the_text_so_far(adapter: Any) -> None:
+    """Of a piece that begins with the text so far and is longer, what follows that is passed on."""
+    change_streams(adapter, _without_the_text_so_far)
+
+
+def _without_the_text_so_far(events: Events) -> Events:
+    text, changed = "", Events()
+    for event in events:
+        new = event
+        if event["type"] == "TOKEN" and not event["token_type"].endswith("THINKING"):
+            is_longer = len(event["text"]) > len(text)
+            new = {**event, "text": event["text"].removeprefix(text if is_longer else "")}
+            text += new["text"]
+        changed.append({**new, "message": {**new["message"], "content": text}} if new.get("message") else new)
+    return changed

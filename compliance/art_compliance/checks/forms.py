@@ -9,7 +9,16 @@ from typing import Any, Final
 from msgspec import structs
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
-from art_compliance.checks.kinds import TOOLS, Kind, call_as, differing, meets, of_both_stages, options_with_tool
+from art_compliance.checks.kinds import (
+    TOOLS,
+    Kind,
+    call_as,
+    differing,
+    events_in,
+    meets,
+    of_both_stages,
+    options_with_tool,
+)
 from art_compliance.checks.replies import next_turn, unread
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
@@ -135,13 +144,8 @@ def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Respon
     if not asked.wants_stream:
         body = json.loads(asked.dialect.answers.write(asked.named(answer)))
         return Response(200, json.dumps(body if variation.whole is None else variation.whole(body)).encode())
-    write = asked.dialect.streams.write_body
-    events = asked.events(answer)
-    if variation.events is not None:
-        events = variation.events(events)
-    elif variation.whole is not None and write is not None:
-        events = write(variation.whole(json.loads(asked.dialect.answers.write(asked.named(answer)))))
-    return Response(200, content_type=asked.dialect.streams.content_type, steps=(Send(b"".join(events)),))
+    data = b"".join(events_in(variation, asked, answer))
+    return Response(200, content_type=asked.dialect.streams.content_type, steps=(Send(data),))
 
 
 def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, Final, Literal
@@ -11,9 +12,9 @@ from art_compliance.checks.base import Check, check
 from art_compliance.checks.replies import unread
 from art_compliance.checks.requirements import Requirement
 from art_compliance.checks.trial import Trial
-from art_compliance.dialects.variations import FailureForm, Variation
+from art_compliance.dialects.variations import Events, FailureForm, Variation
 from art_compliance.findings import Problem
-from art_compliance.provider import Answerer
+from art_compliance.provider import Answerer, Asked
 from art_compliance.quoting import describe_change, show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -60,6 +61,16 @@ TOOLS: Final[list[dict[str, Any]]] = [
 def meets(trial: Trial, form: Variation | FailureForm) -> bool:
     """Whether the adapter may be sent this form. One that names a provider of its own knows what that one sends."""
     return not form.some_servers or trial.subject.provider == trial.dialect.name
+
+
+def events_in(variation: Variation, asked: Asked, answer: WrittenAnswer) -> Events:
+    """The events of the answer in this form."""
+    events, write = asked.events(answer), asked.dialect.streams.write_body
+    if variation.events is not None:
+        return variation.events(events)
+    if variation.whole is not None and write is not None:
+        return write(variation.whole(json.loads(asked.dialect.answers.write(asked.named(answer)))))
+    return events
 
 
 def differing(trial: Trial, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:

@@ -84,6 +84,13 @@ class SeveralAnswers(Struct, frozen=True, kw_only=True):
     """The events of both, which come in turns, from those of the first and of the second."""
 
 
+def before_calls(items: Iterable[T], added: T, is_call: Callable[[T], bool]) -> list[T]:
+    """The items with one more before the first call; before all of them where there is none."""
+    found = list(items)
+    at = next((at for at, item in enumerate(found) if is_call(item)), 0)
+    return [*found[:at], added, *found[at:]]
+
+
 def in_turns(some: Iterable[T], others: Iterable[T]) -> list[T]:
     """One of each, as long as there are any."""
     return [one for pair in zip_longest(some, others) for one in pair if one is not None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
-from art_compliance.miniatures.base import as_data, change_payload, miniature
+from art_compliance.miniatures.base import Events, as_data, change_payload, miniature
 from art_compliance.miniatures.streams import change_streams, each_event
 from art_sdk.json_data import is_array
 
@@ -83,3 +83,28 @@ def counts_in_utf_16(adapter: Any) -> None:
 
 
 _LAST: Final = "\uffff"
+
+
+@miniature("stream.failures-in-any-form-are-errors", around=("bedrock", "anthropic"))
+def keeps_thoughts_that_break_off(adapter: Any) -> None:
+    """What came of a thought before a stream failed is kept as a thought without a signature."""
+    change_streams(adapter, _with_what_came)
+
+
+def _with_what_came(events: Events) -> Events:
+    thought = "".join(event["text"] for event in events if event.get("token_type", "").endswith("THINKING"))
+    *others, end = as_data(events)
+    message = end.get("message") or {}
+    if end["finish"] != "error" or not message.get("extensions"):
+        return events
+    ((dialect, kept),) = message["extensions"].items()
+    unfinished = thought[thought.index(".") + 1 :]
+    at = len(kept["blocks"]) + bool(message["content"])
+    kept["blocks"].append({"at": at, "block": _UNSIGNED[dialect](unfinished)})
+    return [*others, end]
+
+
+_UNSIGNED: Final[Mapping[str, Callable[[str], Block]]] = {
+    "anthropic-messages": lambda text: {"type": "thinking", "thinking": text, "signature": ""},
+    "bedrock-converse": lambda text: {"reasoningContent": {"reasoningText": {"text": text}}},
+}

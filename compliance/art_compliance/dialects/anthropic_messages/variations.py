@@ -11,7 +11,7 @@ import json
 from typing import Any, Final
 
 from art_compliance.dialects.anthropic_messages.stream_forms import STREAM_FORMS, framed, is_piece, read_events
-from art_compliance.dialects.variations import Events, Variation, as_it_is, in_halves
+from art_compliance.dialects.variations import Events, Variation, as_it_is, before_calls, in_halves
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
@@ -54,8 +54,12 @@ def _searched(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
-    thoughts = [{"type": "thinking", "thinking": f"A thought {one}.", "signature": one} for one in (_FIRST, _SECOND)]
-    return {**body, "content": [*thoughts, *body["content"]]}
+    """The second one is thought between the text and the calls, if there are any."""
+    first, second = (
+        {"type": "thinking", "thinking": f"A thought {one}.", "signature": one} for one in (_FIRST, _SECOND)
+    )
+    content = before_calls(body["content"], second, lambda block: block["type"] == "tool_use")
+    return {**body, "content": [first, *content]}
 
 
 def _thought_left_out(body: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data
-from art_compliance.dialects.variations import Events, Variation, as_it_is, in_halves, read_data
+from art_compliance.dialects.variations import Events, Variation, as_it_is, before_calls, in_halves, read_data
 
 _REDACTED: Final = "cmVkYWN0ZWQgb24gcHVycG9zZQ=="
 _FIRST: Final = "Zmlyc3Qgc2lnbmF0dXJl"
@@ -52,8 +52,12 @@ def _redacted(blocks: _Blocks) -> _Blocks:
 
 
 def _two_thoughts(blocks: _Blocks) -> _Blocks:
-    thoughts = [{"reasoningText": {"text": f"A thought {one}.", "signature": one}} for one in (_FIRST, _SECOND)]
-    return [*({"reasoningContent": thought} for thought in thoughts), *blocks]
+    """The second one is thought between the text and the calls, if there are any."""
+    first, second = (
+        {"reasoningContent": {"reasoningText": {"text": f"A thought {one}.", "signature": one}}}
+        for one in (_FIRST, _SECOND)
+    )
+    return [first, *before_calls(blocks, second, lambda block: "toolUse" in block)]
 
 
 def _signed_alone(blocks: _Blocks) -> _Blocks:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data, data_frame
 from art_compliance.dialects.openai_responses.streams import number_again
-from art_compliance.dialects.variations import Events, Variation, in_halves, read_data
+from art_compliance.dialects.variations import Events, Variation, before_calls, in_halves, read_data
 
 _FIRST: Final = "Zmlyc3QgcmVhc29uaW5n"
 _READABLE: Final = "A thought in plain words."
@@ -44,8 +44,10 @@ def _text_last(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
-    thoughts = [_thought(f"rs_{at}", one) for at, one in enumerate((_FIRST, _SECOND))]
-    return {**body, "output": [*thoughts, *body["output"]]}
+    """The second one is thought between the text and the calls, if there are any."""
+    first, second = (_thought(f"rs_{at}", one) for at, one in enumerate((_FIRST, _SECOND)))
+    output = before_calls(body["output"], second, lambda item: item["type"] == "function_call")
+    return {**body, "output": [first, *output]}
 
 
 def _thought(name: str, encrypted: str) -> dict[str, Any]:

@@ -150,15 +150,15 @@ def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Respon
 
 def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:
     """What the provider wants back and the next request does not have, or has in another order."""
-    if not _is_in(variation, answer):
+    signed = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
+    wanted = (*signed, *variation.text_goes_back(answer.content or ""))
+    if not _is_in(variation, answer) or not (wanted or variation.goes_back_in or variation.lacks):
         return
     options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
     seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
     found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
     places = {text: _place(pointer) for pointer, text in reversed(found) if isinstance(text, str)}
     names = {pointer.rpartition("/")[2] for pointer, _ in found}
-    signed = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
-    wanted = (*signed, *variation.text_goes_back(answer.content or ""))
     for text in wanted:
         if text not in places:
             yield Problem(f"{show(text)} is not sent back with the message that it came with")

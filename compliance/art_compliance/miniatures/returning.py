@@ -92,7 +92,7 @@ def keeps_thoughts_that_break_off(adapter: Any) -> None:
 
 
 def _with_what_came(events: Events) -> Events:
-    thought = "".join(event["text"] for event in events if event.get("token_type", "").endswith("THINKING"))
+    thought = _thought_of(events)
     *others, end = as_data(events)
     message = end.get("message") or {}
     if end["finish"] != "error" or not message.get("extensions"):
@@ -108,3 +108,23 @@ _UNSIGNED: Final[Mapping[str, Callable[[str], Block]]] = {
     "anthropic-messages": lambda text: {"type": "thinking", "thinking": text, "signature": ""},
     "bedrock-converse": lambda text: {"reasoningContent": {"reasoningText": {"text": text}}},
 }
+
+
+@miniature("stream.failures-in-any-form-are-errors", around=("deepseek",))
+def keeps_reasoning_that_breaks_off(adapter: Any) -> None:
+    """What came of the reasoning before a stream failed is kept as all of it."""
+    change_streams(adapter, _with_reasoning_so_far)
+
+
+def _with_reasoning_so_far(events: Events) -> Events:
+    *others, end = events
+    kept = {"deepseek-chat": {"reasoning_content": _thought_of(events)}}
+    has_more = end.get("message") or end["finish"] != "error" or not _thought_of(events)
+    return events if has_more else [*others, {**end, "message": {**_EMPTY, "extensions": kept}}]
+
+
+def _thought_of(events: Events) -> str:
+    return "".join(event["text"] for event in events if event.get("token_type", "").endswith("THINKING"))
+
+
+_EMPTY: Final = {"role": "assistant", "content": ""}

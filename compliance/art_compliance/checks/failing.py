@@ -136,7 +136,7 @@ def _left_of_thoughts(trial: Trial) -> Iterator[Problem]:
         return
     answer = _TEXT_AND_CALL if "tools" in trial.subject.capabilities else _TEXT
     for form in trial.dialect.answers.variations:
-        if len(form.goes_back) > 1 and form.needs == {"reasoning"} and "call" not in form.words:
+        if len(form.goes_back) > 1 and "provider_fields" not in form.needs and "call" not in form.words:
             last = form.goes_back[-1]
             reply = call_as(trial, "stream", _failing_before(last, answer, form))
             faults = _kept_of_a_part(trial, reply, _body_of(trial, answer, form), last)

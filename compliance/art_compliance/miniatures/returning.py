@@ -18,7 +18,8 @@ def _change_kept(adapter: Any, change: Callable[[Block], None]) -> None:
 
     def changed(event: dict[str, Any]) -> dict[str, Any]:
         event = as_data(event)
-        extensions: dict[str, Any] = (event.get("message") or {}).get("extensions") or {}
+        message: dict[str, Any] = event.get("message") or {}
+        extensions: dict[str, dict[str, Any]] = message.get("extensions") or {}
         for kept in extensions.values():
             for one in kept.get("blocks", ()):
                 change(one["block"])
@@ -94,10 +95,11 @@ def keeps_thoughts_that_break_off(adapter: Any) -> None:
 def _with_what_came(events: Events) -> Events:
     thought = _thought_of(events)
     *others, end = as_data(events)
-    message = end.get("message") or {}
-    if end["finish"] != "error" or not message.get("extensions"):
+    message: dict[str, Any] = end.get("message") or {}
+    extensions: dict[str, dict[str, Any]] = message.get("extensions") or {}
+    if end["finish"] != "error" or not extensions:
         return events
-    ((dialect, kept),) = message["extensions"].items()
+    ((dialect, kept),) = extensions.items()
     unfinished = thought[thought.index(".") + 1 :]
     at = len(kept["blocks"]) + bool(message["content"])
     kept["blocks"].append({"at": at, "block": _UNSIGNED[dialect](unfinished)})

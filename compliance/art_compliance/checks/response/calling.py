@@ -115,14 +115,14 @@ def call_methods_send_the_same(trial: Trial) -> Iterator[Problem]:
     is_translated = trial.subject.kind == "white box"
     if not is_translated:
         other_methods(trial)
-    for prompt, options in _asked_for(trial):
+    for number, (prompt, options) in enumerate(_asked_for(trial)):
         before = trial.subject.request_count
         seen = _sent_by_call(trial, prompt, options)
         wanted = [essence_of(trial.dialect, one) for one in trial.subject.seen_since(before)]
         if is_translated and isinstance(seen, Sent) and (fault := _untranslated(trial, prompt, options, seen)):
             is_translated = False  # one such call is enough
             yield fault
-        for way, ask in _other_ways(trial, prompt, options):
+        for way, ask in _other_ways(trial, prompt, options, number):
             found = _arrived(trial, ask) if way not in failed else wanted
             if found == wanted:
                 continue
@@ -204,13 +204,14 @@ _WITH_IMAGE: Final = [
 
 
 def _other_ways(
-    trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any]
+    trial: Trial, prompt: list[dict[str, Any]], options: dict[str, Any], number: int
 ) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The other methods, and every method with typed values, for an adapter that takes these."""
+    """The other methods and, for an adapter that takes typed values, a method with these: each prompt's is the next."""
     others = trial.subject.other_methods
     for method in others:
         yield method, partial(trial.subject.use_method, method, prompt, options)
-    for method in ("call", *others) if trial.subject.takes_types else ():
+    if trial.subject.takes_types:
+        method = ("call", *others)[number % (1 + len(others))]
         given = {"prompt": prompt, "options": options, "method": method}
         yield f"{method} with typed values", partial(trial.subject.attempt, "call_typed", **given)
 

@@ -7,7 +7,6 @@ import gc
 import os
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 
@@ -57,7 +56,7 @@ def count_in_session(leader: int) -> int | None:
         names = os.listdir("/proc")  # noqa: PTH208 - names alone
     except OSError:
         return None
-    return sum(session == leader and state != "Z" for state, _, session in map(_stat_of, names))
+    return sum(_session_of(name) == leader and runs(int(name)) for name in names)
 
 
 def strays_of(leader: int) -> list[int]:
@@ -75,6 +74,14 @@ def runs(process: int) -> bool:
     return _stat_of(str(process))[0] not in ("", "Z")
 
 
+def _session_of(name: str) -> int:
+    """The session of the process of that number, without reading what else there is to know of it."""
+    try:
+        return os.getsid(int(name)) if name.isdecimal() else -1
+    except OSError:  # it has ended meanwhile
+        return -1
+
+
 def _is_ours(name: str) -> bool:
     """Whether this process started that one, or, where it leads its session, one of the session did."""
     _, parent, session = _stat_of(name)
@@ -86,8 +93,8 @@ def _stat_of(name: str) -> tuple[str, int, int]:
     if not name.isdecimal():
         return _NONE
     try:
-        stat = Path("/proc", name, "stat").read_text(encoding="utf-8", errors="replace")
-        state, parent, _, session, *_ = stat.rpartition(")")[2].split()
+        with open(f"/proc/{name}/stat", "rb", buffering=0) as stat:  # noqa: PTH123 - hundreds of them, again and again
+            state, parent, _, session, *_ = stat.read().rpartition(b")")[2].decode("ascii").split(maxsplit=4)
     except OSError:  # it has ended meanwhile
         return _NONE
     return state, int(parent), int(session)

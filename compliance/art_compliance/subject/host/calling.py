@@ -9,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.from_thread
@@ -51,6 +51,8 @@ from art_compliance.subject.host.interrupting import (
 )
 from art_compliance.subject.host.stepping import collect_on_threads, collect_slowly, drain_in_tasks, drain_slowly
 
+T = TypeVar("T")
+
 PATIENCE: Final = 300.0
 """Seconds that a call which was given up may go on blocking the event loop before the next one."""
 
@@ -81,6 +83,7 @@ class Caller:
         self._adapter = adapter
         self._limit = limit
         self._portal = portal
+        self._loop = portal.call(_running_loop)
         self._run = run
         self._blocked: Future[None] | None = None
         """Done as soon as the event loop goes on after a call that was given up, which was `_since` (monotonic)."""
@@ -119,7 +122,7 @@ class Caller:
             return []
         result = self._begin(prompt, options, method)
         if is_async(result):
-            keeping: Future[list[tuple[Any, dict[str, Any]]]] = self._portal.start_task_soon(keep_async, result)
+            keeping: Future[list[tuple[Any, dict[str, Any]]]] = self._in_loop(keep_async, result)
             return await_bounded(keeping, self._limit)
         return run_bounded(lambda: [(event, event_data(event)) for event in result], self._limit)
 
@@ -133,7 +136,7 @@ class Caller:
         """Reads on this thread: a call may do all its work before it returns anything."""
         result = self._begin(prompt, options, method)
         if is_async(result):
-            reading: Future[Answered] = self._portal.start_task_soon(drain_from, result, method)
+            reading: Future[Answered] = self._in_loop(drain_from, result, method)
             return await_bounded(reading, seconds)
         return collect_from(result, method)
 
@@ -142,7 +145,7 @@ class Caller:
         result = self._begin(prompt, options, method)
         if not is_async(result):
             return collect_on_threads(result, self._limit)
-        reading: Future[Answered] = self._portal.start_task_soon(drain_in_tasks, result)
+        reading: Future[Answered] = self._in_loop(drain_in_tasks, result)
         return await_bounded(reading, self._limit)
 
     def read_slowly(
@@ -155,14 +158,14 @@ class Caller:
         result = self._begin(prompt, options, method)
         if not is_async(result):
             return collect_slowly(result, pause)
-        reading: Future[Answered] = self._portal.start_task_soon(drain_slowly, result, pause)
+        reading: Future[Answered] = self._in_loop(drain_slowly, result, pause)
         return await_bounded(reading, seconds)
 
     def read_in_running_loop(self, prompt: Any, options: Any, method: str) -> Answered:
         """As `read`, for a synchronous method, in the thread of an event loop that runs and waits for it."""
         self._await_loop()
         call: Callable[..., Any] = getattr(self._adapter, method)
-        reading: Future[Answered] = self._portal.start_task_soon(collect_in_loop, call, prompt, options, method)
+        reading: Future[Answered] = self._in_loop(collect_in_loop, call, prompt, options, method)
         return await_bounded(reading, self._limit)
 
     def ask(self, prompt: Any, options: Any, method: str) -> Any:
@@ -170,7 +173,7 @@ class Caller:
         result = self._begin(prompt, options, method)
         if not inspect.isawaitable(result):
             return result
-        return await_bounded(self._portal.start_task_soon(await_result, result), self._limit)
+        return await_bounded(self._in_loop(await_result, result), self._limit)
 
     def use(self, prompt: Any, options: Any, method: str) -> Answered:
         """What any method gives: its events, or its whole answer."""
@@ -184,7 +187,7 @@ class Caller:
         begun = run_bounded(partial(begin_and_time, call, prompt, options, method), self._limit)
         if isinstance(begun, float):
             return begun
-        timing: Future[float] = self._portal.start_task_soon(time_async, begun, method)
+        timing: Future[float] = self._in_loop(time_async, begun, method)
         return await_bounded(timing, self._limit)
 
     def close_early(self, prompt: Any, options: Any, *, method: str = "call") -> float:
@@ -192,7 +195,7 @@ class Caller:
         result = self._begin(prompt, options, method)
         if not is_async(result):
             return run_bounded(lambda: close_early(result), self._limit)
-        closing: Future[float] = self._portal.start_task_soon(close_early_async, result)
+        closing: Future[float] = self._in_loop(close_early_async, result)
         return await_bounded(closing, self._limit)
 
     def cancel_early(self, prompt: Any, options: Any, method: str, *, after_token: bool) -> Cancelled:
@@ -212,7 +215,7 @@ class Caller:
         result = self._begin(prompt, options, method)
         if not is_async(result):
             raise CannotDo("the call is not asynchronous")
-        return self._portal.start_task_soon(cancel_scope_early if after_token else cancel_task_early, result)
+        return self._in_loop(cancel_scope_early if after_token else cancel_task_early, result)
 
     def count_tasks(self) -> int:
         """The number of tasks in the event loop of asynchronous calls."""
@@ -222,8 +225,12 @@ class Caller:
         began = time.perf_counter()
         result = self._begin(prompt, options, method)
         if is_async(result):
-            return self._portal.start_task_soon(drain, result, began)
+            return self._in_loop(drain, result, began)
         return start_bounded(lambda: collect(result, began))
+
+    def _in_loop(self, work: Callable[..., Coroutine[Any, Any, T]], *args: Any) -> Future[T]:
+        """Starts the work in the event loop. The portal's own way waits for the loop twice, on another thread."""
+        return asyncio.run_coroutine_threadsafe(work(*args), self._loop)
 
     def _begin(self, prompt: Any, options: Any, method: str) -> Any:
         """Starts the call. It may need a running event loop, even if it is a plain function."""
@@ -233,7 +240,7 @@ class Caller:
         except RuntimeError as error:
             if "event loop" not in str(error):
                 raise
-            return await_bounded(self._portal.start_task_soon(call_in_loop, call, prompt, options), self._limit)
+            return await_bounded(self._in_loop(call_in_loop, call, prompt, options), self._limit)
 
 
 def _read_each(
@@ -250,6 +257,10 @@ def _outcome(started: Future[Answered], seconds: float | None, began: float) -> 
         return await_bounded(started, seconds, began)
     except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
         return error
+
+
+async def _running_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.get_running_loop()
 
 
 async def _do_nothing() -> None:

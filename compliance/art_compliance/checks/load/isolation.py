@@ -61,7 +61,7 @@ def _mixed_up(requests: Sequence[Request], methods: Sequence[str]) -> list[str]:
     for at, method in enumerate(methods):
         by = "" if method == "call" else f"by {method}, "
         seen = zip(requests[at * len(_WANTED) :], _WANTED, strict=False)
-        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in _strange(one, key, path)]
+        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in strange(one, key, path)]
         if wrong:
             return wrong
     return []
@@ -72,7 +72,7 @@ def _with_another_key(requests: Sequence[Request]) -> list[str]:
     for one in requests:
         is_other = one.target.startswith(_OTHER_PATH)
         which, key, path = _WANTED[is_other]
-        wrong = [f"{which}, in a {one.method}, {text}" for text in _strange(one, key, path)]
+        wrong = [f"{which}, in a {one.method}, {text}" for text in strange(one, key, path)]
         if wrong:
             return wrong
     return []
@@ -88,7 +88,7 @@ def _half_alike(trial: Trial, other_path: str) -> list[str]:
         before = trial.subject.request_count
         with trial.subject.opening_another(key=key, path=path) as call:
             call("call", *ask_number(trial, 0), echo)
-        wrong = [f"{which} {text}" for one in trial.subject.seen_since(before) for text in _strange(one, key, place)]
+        wrong = [f"{which} {text}" for one in trial.subject.seen_since(before) for text in strange(one, key, place)]
         if wrong:
             return wrong
     return []
@@ -110,7 +110,8 @@ def _misplaced(own: Request, other: Request, service: Service) -> Iterator[Probl
         yield Problem(text)
 
 
-def _strange(request: Request, key: str, path: str) -> Iterator[str]:
+def strange(request: Request, key: str, path: str) -> Iterator[str]:
+    """What is strange about a request: the key of another adapter, a URL that is not under the path of its own."""
     sent = f"{request.target} {request.headers}"
     if key not in sent:
         yield "does not send its own key"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ from art_compliance.subject.host.calling import Caller, read_in_own_loop
 from art_compliance.subject.host.closing import CLOSERS, close_adapter, close_in_own_loop
 from art_compliance.subject.host.environment import environment_with
 from art_compliance.subject.host.interrupting import CannotDo
+from art_compliance.subject.host.written import as_text
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Observation, Reply, Sent, observe_each, observe_error
 from art_compliance.subject.places import describe_error
@@ -52,6 +54,7 @@ class Siblings:
         self._environment = ExitStack()
         self._another: Any = None
         self._set: Any = None
+        self._settings: Mapping[str, Any] = {}
         self._closed: list[Any] = []
 
     def call_in_own_loops(self, calls: Sequence[AskingBy], *, at_once: bool) -> list[Reply]:
@@ -86,12 +89,25 @@ class Siblings:
 
     def open_with(self, settings: dict[str, Any]) -> None:
         """Makes another adapter with more settings, or another model. Raises CannotDo if the factory makes none."""
-        own = self._order
-        given = {"api_key": TEST_KEY, "base_url": own.url + self._base_path, "model": self._needed_model, **settings}
+        self._settings = deepcopy(settings)  # the caller's own objects from now on
+        self._set = self._make_with(TEST_KEY)
+
+    def open_with_the_same(self, key: str) -> None:
+        """Makes one more in its place, with this key and the very objects that it was given. Raises CannotDo."""
+        self.close_with()
+        self._set = self._make_with(key)
+
+    def _make_with(self, key: str) -> Any:
+        own, url = self._order, self._order.url + self._base_path
+        given = {"api_key": key, "base_url": url, "model": self._needed_model, **self._settings}
         try:
-            self._set = run_bounded(lambda: own.make(**given))
+            return run_bounded(lambda: own.make(**given))
         except Exception as error:
             raise CannotDo(f"the factory raised {describe_error(error)}") from error
+
+    def changes_settings(self, settings: dict[str, Any]) -> list[str]:
+        """The names of the settings that have changed since they were given as these."""
+        return [name for name, value in self._settings.items() if as_text(value) != as_text(settings[name])]
 
     def call_with(self, prompt: Any, options: Any, method: str) -> Reply:
         """That adapter's reply to a call by this method."""

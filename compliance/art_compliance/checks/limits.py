@@ -208,6 +208,12 @@ PARTS: Final = 40
 WORDS: Final = 30_000
 """words of the longest message, and of the longest result"""
 
+IMAGES: Final = 21
+"""images of one conversation: more than a provider that limits them takes in one request"""
+
+IMAGES_IN_A_TURN: Final = 3
+"""images of each of its messages: fewer than a provider takes in one"""
+
 IMAGE_BYTES: Final = 900_000
 """bytes of an image, of which one message has two"""
 

@@ -54,7 +54,7 @@ class Demand(Struct, frozen=True, kw_only=True):
 
 @check(
     "translation.demanding-prompts-survive",
-    clause="Prompts of hundreds of turns, many tools, images and long texts are sent whole, within known rules, or refused.",
+    clause="Prompts of hundreds of turns, many tools or images or long texts are sent whole, by the rules, or refused.",
     requires=("dialect", "sent"),
     once=True,
     leaves_to=(*CAUSES, laws.same_prompt_same_request),

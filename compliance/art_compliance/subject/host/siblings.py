@@ -172,12 +172,20 @@ class Siblings:
         """Lets go of the closed adapters that were kept."""
         self._closed.clear()
 
-    def translate_for(self, calls: Sequence[Asking], key: str, base_url: str) -> list[Observation]:
-        """What another adapter, with this key and base URL, makes of prompts. Raises CannotDo if none can be made."""
+    def translate_for(
+        self, calls: Sequence[Asking], key: str, base_url: str, model: str | None = None
+    ) -> list[Observation]:
+        """What another adapter, with this key, base URL and model, makes of prompts.
+
+        Raises CannotDo if none can be made, or one with other capabilities.
+        """
+        own = self._order
         try:
-            adapter = run_bounded(lambda: self._order.make(api_key=key, base_url=base_url, model=self._needed_model))
+            adapter = run_bounded(lambda: own.make(api_key=key, base_url=base_url, model=model or self._needed_model))
         except Exception as error:
             raise CannotDo(f"the factory raised {describe_error(error)}") from error
+        if getattr(adapter, "capabilities", None) != getattr(self.adapter, "capabilities", None):
+            raise CannotDo("it declares other capabilities")
         return [self._translate_by(adapter, *call) for call in calls]
 
     def _translate_by(self, adapter: Any, prompt: Any, options: Any) -> Observation:

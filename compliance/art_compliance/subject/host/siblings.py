@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
@@ -16,7 +17,7 @@ from art_compliance.subject.events import Answered
 from art_compliance.subject.formats import Format
 from art_compliance.subject.host.calling import Caller, read_in_own_loop
 from art_compliance.subject.host.closing import CLOSERS, close_adapter, close_in_own_loop
-from art_compliance.subject.host.environment import environment_with
+from art_compliance.subject.host.environment import environment_with, home_with_login
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.host.written import as_text
 from art_compliance.subject.making import Order
@@ -77,9 +78,12 @@ class Siblings:
     def open_another(self, key: str, path: str) -> None:
         """Makes a second adapter, with another key and a base URL with this path.
 
-        Until `close_another`, the environment has another key and URL, by the names that official clients read.
+        Until `close_another`, the environment has another key and URL, by the names that official clients read, and
+        the user's netrc file has a login for the host.
         """
         url = self._order.url + ENVIRONMENT_PATH + self._base_path
+        host = urlsplit(url).hostname or ""
+        self._environment.enter_context(home_with_login(host, ENVIRONMENT_KEY))
         self._environment.enter_context(environment_with({"API_KEY": ENVIRONMENT_KEY, "BASE_URL": url}))
         self._another = self._make_another(key, path)
 

@@ -116,6 +116,12 @@ CALLS_AT_ONCE: Final = 200
 WORK_AT_ONCE: Final = 6.0
 """seconds of processor time that they may take together: where they would take more, there are fewer of them"""
 
+OPEN_AT_ONCE: Final = 101
+"""of those in an event loop are sent before one of them is answered: some clients have 100 connections at most"""
+
+PATIENCE_WITH_OPEN: Final = 5.0
+"""seconds that these wait for the next one"""
+
 LEAST_CALLS_AT_ONCE: Final = 40
 """concurrent calls at least, however much work one takes"""
 

@@ -116,14 +116,14 @@ CALLS_AT_ONCE: Final = 200
 WORK_AT_ONCE: Final = 6.0
 """seconds of processor time that they may take together: where they would take more, there are fewer of them"""
 
+LEAST_CALLS_AT_ONCE: Final = 40
+"""concurrent calls at least, however much work one takes"""
+
 OPEN_AT_ONCE: Final = 101
 """of those in an event loop are sent before one of them is answered: some clients have 100 connections at most"""
 
 PATIENCE_WITH_OPEN: Final = 5.0
 """seconds that these wait for the next one"""
-
-LEAST_CALLS_AT_ONCE: Final = 40
-"""concurrent calls at least, however much work one takes"""
 
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""

@@ -100,8 +100,9 @@ def prefers_a_login_of_the_user(adapter: Any) -> None:
     """The login that the user's netrc file has for the host is sent in place of the key."""
 
     def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
+        url: str = request["url"]
         try:
-            found = netrc().authenticators(urlsplit(request["url"]).hostname or "")
+            found = netrc().authenticators(urlsplit(url).hostname or "")
         except (OSError, NetrcParseError):
             found = None
         login = found and b64encode(f"{found[0]}:{found[2]}".encode()).decode()

@@ -10,6 +10,7 @@ from art_compliance.miniatures.base import Options, Prompt, Translate, made_with
 from art_compliance.miniatures.isolation import readdress
 from art_compliance.subject.events import event_data
 from art_sdk import Timeouts
+from art_sdk.json_data import is_object
 
 _CHECK: Final = "load.settings-hold-for-every-call"
 
@@ -81,7 +82,7 @@ def _share_key(adapter: Any, known: dict[str, str]) -> None:
 def fills_in_the_callers_time_limits(_: Any) -> None:
     """The limits that a caller leaves out are written into the mapping that it gave."""
     given = made_with().get("timeouts")
-    if isinstance(given, dict):
+    if is_object(given):
         for name in Timeouts.__struct_fields__:
             given.setdefault(name, 600.0)
 

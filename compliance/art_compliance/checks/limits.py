@@ -119,6 +119,12 @@ WORK_AT_ONCE: Final = 6.0
 LEAST_CALLS_AT_ONCE: Final = 40
 """concurrent calls at least, however much work one takes"""
 
+OPEN_AT_ONCE: Final = 101
+"""of those in an event loop are sent before one of them is answered: some clients have 100 connections at most"""
+
+PATIENCE_WITH_OPEN: Final = 5.0
+"""seconds that these wait for the next one"""
+
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""
 
@@ -207,6 +213,12 @@ PARTS: Final = 40
 
 WORDS: Final = 30_000
 """words of the longest message, and of the longest result"""
+
+IMAGES: Final = 21
+"""images of one conversation: more than a provider that limits them takes in one request"""
+
+IMAGES_IN_A_TURN: Final = 3
+"""images of each of its messages: fewer than a provider takes in one"""
 
 IMAGE_BYTES: Final = 900_000
 """bytes of an image, of which one message has two"""

@@ -49,6 +49,9 @@ class Access(Struct, frozen=True, kw_only=True):
     """The values of headers (lower-case names) that the provider knows."""
     version_header: str | None = None
     """The header (in lower case) that names the version of the provider's API: a date."""
+    key_of_parts: str | None = None
+    """A key of several parts, with colons between, that adapters may take, too: a name, what signs requests, and what
+    is sent with them. All but the name is secret."""
 
 
 class Service(Struct, frozen=True, kw_only=True):

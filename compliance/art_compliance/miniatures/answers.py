@@ -279,6 +279,15 @@ def shows_the_key(adapter: Any) -> None:
     change_events(adapter, lambda events: failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
 
 
+@miniature("response.key-is-never-shown", around=("bedrock",))
+def shows_its_session_token(adapter: Any) -> None:
+    """An error that repeats the session token of AWS keys is given as it came."""
+    signer = adapter._signer  # noqa: SLF001 - a miniature spoils what it is made of
+    if signer is not None:
+        token = signer.keys.token
+        change_events(adapter, lambda events: failed(f"signed with {token}") if _has(events, "ERROR") else events)
+
+
 def _without_code(event: dict[str, Any]) -> dict[str, Any]:
     return {**event, "error": {**event["error"], "provider_code": None}} if event["type"] == "ERROR" else event
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from importlib import import_module
 from typing import Any, Final
 
@@ -48,6 +49,14 @@ class Miniature(Struct, frozen=True):
         return _import_miniature, (self.spoil.__module__, self.spoil.__name__)
 
 
+def made_with() -> Mapping[str, Any]:
+    """The settings that the adapter was made with, while it is made wrong: the caller's own objects."""
+    return _MADE_WITH.get()
+
+
+_MADE_WITH: Final[ContextVar[Mapping[str, Any]]] = ContextVar("made_with")
+
+
 class Spoiled(Struct, frozen=True):
     """The factory of an adapter made wrong."""
 
@@ -57,7 +66,11 @@ class Spoiled(Struct, frozen=True):
     def __call__(self, **settings: Any) -> Any:
         """A fresh adapter, wrong."""
         adapter = self.make(**settings)
-        self.miniature.spoil(adapter)
+        before = _MADE_WITH.set(settings)
+        try:
+            self.miniature.spoil(adapter)
+        finally:
+            _MADE_WITH.reset(before)
         return adapter
 
     @property

@@ -270,6 +270,18 @@ def _for_a_test(prompt: Prompt, options: Options) -> Prompt:
     return [message for message in prompt if message["role"] != "system"] or prompt
 
 
+@miniature("translation.demanding-prompts-survive", around=("groq",))
+def counts_images_in_each_message(adapter: Any) -> None:
+    """The images that a request may have at most are counted in each message."""
+    own = adapter._check_images  # noqa: SLF001 - a miniature spoils what it is made of
+
+    def check(prompt: Any, limit: Any) -> None:
+        for message in prompt:
+            own((message,), limit)
+
+    adapter._check_images = check  # noqa: SLF001 - as above
+
+
 @miniature("translation.options-survive-together", around=("openai-responses",))
 def lets_own_fields_replace_the_schema(adapter: Any) -> None:
     """The caller's own `text` takes the place of the one with the response schema."""

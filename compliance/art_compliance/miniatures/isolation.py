@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from base64 import b64encode
 from codecs import BOM_UTF8
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from hashlib import sha256
+from netrc import NetrcParseError, netrc
 from threading import Event, Thread
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import msgspec
@@ -88,6 +91,22 @@ def trusts_the_environment(adapter: Any) -> None:
     def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
         found = os.environ.get("OPENAI_API_KEY")
         return request if found is None else _with_header(request, "authorization", f"Bearer {found}")
+
+    readdress(adapter, change)
+
+
+@miniature("load.adapters-are-isolated", around=("openai", "cohere"))
+def prefers_a_login_of_the_user(adapter: Any) -> None:
+    """The login that the user's netrc file has for the host is sent in place of the key."""
+
+    def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
+        url: str = request["url"]
+        try:
+            found = netrc().authenticators(urlsplit(url).hostname or "")
+        except (OSError, NetrcParseError):
+            found = None
+        login = found and b64encode(f"{found[0]}:{found[2]}".encode()).decode()
+        return _with_header(request, "authorization", login and f"Basic {login}")
 
     readdress(adapter, change)
 

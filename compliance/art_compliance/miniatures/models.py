@@ -57,3 +57,14 @@ def _with_a_shorter_name(options: Options) -> Options:
 
 
 _VERSION: Final = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{3})$")
+
+
+@miniature("translation.every-model-gets-everything", around=("xai", "anthropic"))
+def knows_what_its_own_model_can_do(adapter: Any) -> None:
+    """What a call may ask for is decided by the adapter's model, though the call names another."""
+    own = adapter.capabilities_of
+
+    def capabilities_of(_: str) -> Any:
+        return own(adapter.model)
+
+    adapter.capabilities_of = capabilities_of

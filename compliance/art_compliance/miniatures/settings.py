@@ -6,10 +6,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from art_compliance.miniatures.base import Options, Prompt, Translate, miniature, retranslate
+from art_compliance.miniatures.base import Options, Prompt, Translate, made_with, miniature, retranslate
 from art_compliance.miniatures.isolation import readdress
 from art_compliance.subject.events import event_data
 from art_sdk import Timeouts
+from art_sdk.json_data import is_object
 
 _CHECK: Final = "load.settings-hold-for-every-call"
 
@@ -49,6 +50,41 @@ def shares_headers(adapter: Any) -> None:
 
 
 _SHARED: Final[dict[str, str]] = {}
+
+
+@miniature(_CHECK, around=("openai", "gemini"))
+def keeps_its_key_in_the_callers_headers(adapter: Any) -> None:
+    """The key is put into the mapping of headers that the caller gave, if it has none yet."""
+    given = made_with().get("headers")
+    if given is not None:
+        _share_key(adapter, given)
+
+
+@miniature(_CHECK, around=("openai", "anthropic"))
+def keeps_one_key_for_each_mapping(adapter: Any) -> None:
+    """The headers with the key are made once for each mapping that a caller gives."""
+    given = made_with().get("headers")
+    if given is not None:
+        _share_key(adapter, _OF_MAPPINGS.setdefault(id(given), (given, {}))[1])
+
+
+_OF_MAPPINGS: Final[dict[int, tuple[object, dict[str, str]]]] = {}
+"""With each mapping, which so lives on and keeps its id, the headers that are sent with it."""
+
+
+def _share_key(adapter: Any, known: dict[str, str]) -> None:
+    """The headers that carry the key are those of the adapter that was the first to write its own there."""
+    keys = {name: known.setdefault(name, value) for name, value in adapter.auth_headers().items()}
+    readdress(adapter, lambda request, _: {**request, "headers": {**request["headers"], **keys}})
+
+
+@miniature(_CHECK, around=("openai", "cohere"))
+def fills_in_the_callers_time_limits(_: Any) -> None:
+    """The limits that a caller leaves out are written into the mapping that it gave."""
+    given = made_with().get("timeouts")
+    if is_object(given):
+        for name in Timeouts.__struct_fields__:
+            given.setdefault(name, 600.0)
 
 
 @miniature(_CHECK, around=("deepseek", "anthropic", "bedrock"))

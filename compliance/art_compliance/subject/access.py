@@ -15,8 +15,9 @@ OTHER_KEY: Final = "art-compliance-key-fedcba9876543210"
 """The key of a second adapter. It opens nothing either."""
 
 ENVIRONMENT_KEY: Final = "art-compliance-key-of-the-environment"
+ENVIRONMENT_LOGIN: Final = "art-compliance"
 ENVIRONMENT_PATH: Final = "/environment"
-"""A key and the path of a URL in the environment, which no adapter uses that is given a key and a URL."""
+"""A key, the name of a login and the path of a URL in the environment, for no adapter that is given a key and a URL."""
 
 
 class Access(Struct, frozen=True, kw_only=True):

@@ -376,13 +376,18 @@ class Subject:
         return reply
 
     def translate_for(
-        self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]], *, key: str, base_url: str
+        self,
+        calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]],
+        *,
+        key: str,
+        base_url: str,
+        model: str | None = None,
     ) -> list[Observation]:
-        """What another adapter, with this key and base URL, makes of prompts. It is not called. It has a `translate`.
+        """What another adapter makes of prompts, with this key, base URL and model. It is not called.
 
-        Raises CannotDo if the factory makes none.
+        It has a `translate`. Raises CannotDo if the factory makes none, or one that declares other capabilities.
         """
-        return self._use_for_each("translate_for", calls=list(calls), key=key, base_url=base_url)
+        return self._use_for_each("translate_for", calls=list(calls), key=key, base_url=base_url, model=model)
 
     def call_together(self, calls: Iterable[AskingBy], answerer: Answerer, *, seconds: float) -> list[Reply]:
         """As `call_by`, for concurrent calls. A call that takes longer than `seconds` has crashed."""

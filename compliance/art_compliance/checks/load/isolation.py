@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 from typing import Any, Final
@@ -20,7 +21,7 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Request, Response, answering_with
 from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.access import ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
+from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_LOGIN, ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Watched
 from art_sdk import FunctionCall, ToolCall
@@ -35,7 +36,10 @@ from art_sdk.json_data import is_object
     once=True,
 )
 def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
-    """A service has one adapter per customer. The environment has a third key and URL meanwhile, for none of them."""
+    """A service has one adapter per customer. The environment has a third key and URL meanwhile, for none of them.
+
+    So has the user's netrc file, which some HTTP clients read by themselves.
+    """
     service = trial.dialect.service
     path = _OTHER_PATH + (service.base_path if service.foreign_base_path is None else service.foreign_base_path)
     before = trial.subject.request_count
@@ -61,7 +65,7 @@ def _mixed_up(requests: Sequence[Request], methods: Sequence[str]) -> list[str]:
     for at, method in enumerate(methods):
         by = "" if method == "call" else f"by {method}, "
         seen = zip(requests[at * len(_WANTED) :], _WANTED, strict=False)
-        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in _strange(one, key, path)]
+        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in strange(one, key, path)]
         if wrong:
             return wrong
     return []
@@ -72,7 +76,7 @@ def _with_another_key(requests: Sequence[Request]) -> list[str]:
     for one in requests:
         is_other = one.target.startswith(_OTHER_PATH)
         which, key, path = _WANTED[is_other]
-        wrong = [f"{which}, in a {one.method}, {text}" for text in _strange(one, key, path)]
+        wrong = [f"{which}, in a {one.method}, {text}" for text in strange(one, key, path)]
         if wrong:
             return wrong
     return []
@@ -88,7 +92,7 @@ def _half_alike(trial: Trial, other_path: str) -> list[str]:
         before = trial.subject.request_count
         with trial.subject.opening_another(key=key, path=path) as call:
             call("call", *ask_number(trial, 0), echo)
-        wrong = [f"{which} {text}" for one in trial.subject.seen_since(before) for text in _strange(one, key, place)]
+        wrong = [f"{which} {text}" for one in trial.subject.seen_since(before) for text in strange(one, key, place)]
         if wrong:
             return wrong
     return []
@@ -110,15 +114,21 @@ def _misplaced(own: Request, other: Request, service: Service) -> Iterator[Probl
         yield Problem(text)
 
 
-def _strange(request: Request, key: str, path: str) -> Iterator[str]:
+def strange(request: Request, key: str, path: str) -> Iterator[str]:
+    """What is strange about a request: the key of another adapter, a URL that is not under the path of its own."""
     sent = f"{request.target} {request.headers}"
     if key not in sent:
-        yield "does not send its own key"
+        instead = ", but a login of the user's netrc file" if _LOGIN in sent else ""
+        yield f"does not send its own key{instead}"
     if (OTHER_KEY if key == TEST_KEY else TEST_KEY) in sent:
         yield "sends the key of the other adapter"
     is_from_environment = request.target.startswith(ENVIRONMENT_PATH)
     if is_from_environment or request.target.startswith(_OTHER_PATH) != bool(path):
         yield f"calls {show(request.target)}, which is not under its own base_url"
+
+
+_LOGIN: Final = b64encode(f"{ENVIRONMENT_LOGIN}:{ENVIRONMENT_KEY}".encode()).decode()
+"""What the user's netrc file has for the host, as a header has it."""
 
 
 @check(

@@ -12,12 +12,14 @@ from art_compliance.checks.answerers import half_of, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.kinds import TOOLS
 from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, RETRIED_LIMIT, SET_RETRIES
+from art_compliance.checks.load.isolation import strange
 from art_compliance.checks.trial import Trial
 from art_compliance.checks.ways import Way, ways_of
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Request, Response, Send, answering_with, delayed
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.access import OTHER_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.host.interrupting import CannotDo
@@ -28,7 +30,7 @@ from art_sdk import FunctionCall, ToolCall
 
 @check(
     "load.settings-hold-for-every-call",
-    clause="A model, headers, retries and time limits that the factory takes hold for every call, however it is made.",
+    clause="A model, headers, retries and time limits that the factory takes hold for every call, and are not changed.",
     finding_class="contract",
     requires=("dialect", "call", "sent", "own_settings"),
     once=True,
@@ -47,6 +49,8 @@ def settings_hold_for_every_call(trial: Trial) -> Iterator[Problem]:
                 yield from _given_twice(trial, call)
             if "retries" in wanted:
                 yield from _begun_anew(trial, call)
+            if "headers" in wanted:
+                yield from _shared(trial, settings, call)
     except CannotDo:
         return  # such as a factory that knows the names of its models
     if "retries" in wanted:
@@ -221,6 +225,25 @@ def _retried_anyway(trial: Trial, name: str) -> Iterator[Problem]:
                 yield Problem(f"{way}: with {name}=0, the adapter sends {count} requests to a provider that is busy")
 
 
+def _shared(trial: Trial, settings: dict[str, Any], call: CallOnce) -> Iterator[Problem]:
+    """That an adapter changed what it was made with, or gave its key to another one that is made with the same."""
+    changed = [*_changed(trial, settings)]
+    yield from changed
+    if changed:
+        return
+    trial.subject.use("open_with_the_same", key=OTHER_KEY)
+    before = trial.subject.request_count
+    call("call", _PROMPT, _options(Way("call", streamed=False)), answering_with(_TEXT))
+    for wrong in [text for one in trial.subject.seen_since(before)[:1] for text in strange(one, OTHER_KEY, "")]:
+        yield Problem(f"an adapter with another key that is made with the same mapping of headers {wrong}")
+
+
+def _changed(trial: Trial, settings: dict[str, Any]) -> Iterator[Problem]:
+    """That the mappings which the factory was given are not as they were."""
+    for name in trial.subject.attempt("changes_settings", settings=settings):
+        yield Problem(f"the adapter changes the {name} that it is made with; another may be made with them: copy them")
+
+
 def _leaked(trial: Trial) -> Iterator[Problem]:
     """That the headers of one adapter are sent by another, which was made before."""
     before = trial.subject.request_count
@@ -234,6 +257,7 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
     """Calls that get an answer that comes after the time limit that the adapter was made with."""
     others = dict.fromkeys(("connect", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)
     settings = {name: {**others, "first_byte": LATE_ANSWER_LIMIT}}
+    del settings[name]["connect"]  # some fill in what the caller leaves out
     if not _is_taken(trial, settings):
         return
     with trial.subject.opening_with(settings) as call:
@@ -242,6 +266,7 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
             if isinstance(reply, Answered) and reply.error is None:
                 wait = f"an answer that came after {LATE_ANSWER} s was read"
                 yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
+        yield from _changed(trial, settings)
         before = trial.subject.request_count
         lifted = {"timeouts": {**others, "first_byte": None}}
         reply = call("call", _PROMPT, {**_options(Way("call", streamed=False)), **lifted}, _later)

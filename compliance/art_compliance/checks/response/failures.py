@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from art_compliance.checks.answerers import giving
@@ -17,11 +18,12 @@ from art_compliance.checks.wordings import begun, words_for
 from art_compliance.dialects.base import ErrorForm
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
-from art_compliance.provider import Response
+from art_compliance.provider import Asked, Response
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Crashed
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_object
@@ -250,7 +252,7 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 
 @check(
     "response.key-is-never-shown",
-    clause="No event has the API key, whatever the provider says in its error.",
+    clause="No event has the API key, or a secret part of it, whatever the provider says in its error.",
     finding_class="contract",
     requires=("dialect", "call", "own_settings"),
     once=True,
@@ -271,6 +273,28 @@ def key_is_never_shown(trial: Trial) -> Iterator[Problem]:
                 yield Problem(f"answered {what}, {event} shows the key")
     if trial.subject.bridged is None and TEST_KEY in str(trial.subject.attempt("shown")):
         yield Problem("the adapter's repr shows the key")
+    if (key := trial.dialect.service.access.key_of_parts) is not None:
+        yield from _parts_shown(trial, key)
+
+
+def _parts_shown(trial: Trial, key: str) -> Iterator[Problem]:
+    """Secret parts of a key that are shown where the provider repeats them; an adapter need not know of parts."""
+    _, *secrets = key.split(":")
+
+    def repeat(asked: Asked) -> Response:
+        sent = asked.request.headers.values()
+        parts = [one for one in secrets if any(one in value for value in sent)]
+        parts = [] if secrets[0] in parts else parts  # it signs the others, unless the key is taken for one of one part
+        return Response(403, asked.dialect.answers.write_error(403, f"The request was signed with {', '.join(parts)}"))
+
+    with suppress(CannotDo), trial.subject.opening_with({"api_key": key}) as call:
+        reply = call("call", trial.scenario.prompt, trial.scenario.call_options(), repeat)
+        shown = {str(leaf) for _, leaf in leaves(reply.events if isinstance(reply, Answered) else str(reply))}
+        for number, part in enumerate(secrets, 2):
+            if any(part in text for text in shown):
+                yield Problem(
+                    f"of a key of {len(secrets) + 1} parts, part {number} is shown where the provider repeats it"
+                )
 
 
 @check(

@@ -17,6 +17,8 @@ from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     CALLS_IN_A_TURN,
     IMAGE_BYTES,
+    IMAGES,
+    IMAGES_IN_A_TURN,
     PARTS,
     ROUNDS,
     SHOWN_OF_A_PROMPT,
@@ -52,7 +54,7 @@ class Demand(Struct, frozen=True, kw_only=True):
 
 @check(
     "translation.demanding-prompts-survive",
-    clause="Prompts of hundreds of turns, many tools and long texts are sent whole, or refused.",
+    clause="Prompts of hundreds of turns, many tools or images or long texts are sent whole, by the rules, or refused.",
     requires=("dialect", "sent"),
     once=True,
     leaves_to=(*CAUSES, laws.same_prompt_same_request),
@@ -64,7 +66,7 @@ def demanding_prompts_survive(trial: Trial) -> Iterator[Problem]:
             continue
         prompt, options = demand.make(Random(f"{trial.seed} {demand.words}"))
         options = {"thread_id": "demanding", **options}
-        for problem in islice(losses_of(trial, prompt, options), SHOWN_OF_A_PROMPT):
+        for problem in islice(losses_of(trial, prompt, options, ruled=True), SHOWN_OF_A_PROMPT):
             if not trial.is_known(problem.message):
                 yield problem.after(f"{demand.words}: ")
 
@@ -207,6 +209,19 @@ def _large_images(random: Random) -> tuple[Prompt, Options]:
     return [turns[0], {"role": "assistant", "content": "A moon."}, turns[1]], {}
 
 
+def _many_images(random: Random) -> tuple[Prompt, Options]:
+    """A limit of the whole request is exceeded by all messages together, and by none of them."""
+    prompt: Prompt = []
+    for at in range(IMAGES // IMAGES_IN_A_TURN):
+        data = [b64encode(_PNG + random.randbytes(20)).decode() for _ in range(IMAGES_IN_A_TURN)]
+        images = [{"type": "image", "mime_type": "image/png", "data": one} for one in data]
+        prompt += [
+            {"role": "user", "content": [{"type": "text", "text": f"{at} {_word(random)}"}, *images]},
+            {"role": "assistant", "content": "Moons."},
+        ]
+    return [*prompt, {"role": "user", "content": "Which is the brightest?"}], {}
+
+
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
@@ -224,6 +239,7 @@ DEMANDS: Final = (
     Demand(words="a system prompt like data", needs=("system",), make=_systems_like_data),
     Demand(words="equal texts and equal results", needs=_TOOLS_NEEDED, make=_equal_texts),
     Demand(words="results like data", needs=_TOOLS_NEEDED, make=_results_like_data),
+    Demand(words=f"{IMAGES} images in turns of {IMAGES_IN_A_TURN}", needs=("images",), make=_many_images),
     Demand(words="two images of 0.9 MB", needs=("images",), make=_large_images),
 )
 

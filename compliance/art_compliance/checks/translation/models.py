@@ -10,10 +10,14 @@ from art_compliance.checks.base import check
 from art_compliance.checks.limits import SHOWN_OF_A_MODEL
 from art_compliance.checks.translation.beside import besides_streams
 from art_compliance.checks.translation.conservation import CAUSES
+from art_compliance.checks.translation.laws import first_difference
 from art_compliance.checks.translation.losses import losses_of
 from art_compliance.checks.trial import Trial
+from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Problem
 from art_compliance.quoting import show
+from art_compliance.subject.access import TEST_KEY
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Sent
 from art_sdk import Capability
 from art_sdk.json_data import is_object
@@ -23,7 +27,7 @@ Call = tuple[list[dict[str, Any]], dict[str, Any]]
 
 @check(
     "translation.every-model-gets-everything",
-    clause="For each of the provider's models, a request contains everything in the call, including the model's name.",
+    clause="For each of the provider's models, a request contains everything in the call, whoever names the model.",
     requires=("dialect", "sent"),
     once=True,
     leaves_to=CAUSES,
@@ -32,11 +36,38 @@ def every_model_gets_everything(trial: Trial) -> Iterator[Problem]:
     """Lists of what a model can do are out of date soon; what it cannot do is refused, or declared as a loss."""
     models = trial.dialect.answers.models
     for model in (*models.names, *models.others):
-        for what, (needs, (prompt, options)) in _CALLS.items():
-            if trial.subject.capabilities.issuperset(needs):
-                found = losses_of(trial, prompt, {"thread_id": "models", "model": model, **options})
-                fresh = (one for one in found if not trial.is_known(one.message))
-                yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, SHOWN_OF_A_MODEL))
+        lost = [*_lost_for(trial, model)]
+        yield from lost or islice(_named_by_the_adapter(trial, model), SHOWN_OF_A_MODEL)
+
+
+def _lost_for(trial: Trial, model: str) -> Iterator[Problem]:
+    """What is lost where the call names this model."""
+    for what, (needs, (prompt, options)) in _CALLS.items():
+        if trial.subject.capabilities.issuperset(needs):
+            found = losses_of(trial, prompt, {"thread_id": "models", "model": model, **options})
+            fresh = (one for one in found if not trial.is_known(one.message))
+            yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, SHOWN_OF_A_MODEL))
+
+
+def _named_by_the_adapter(trial: Trial, model: str) -> Iterator[Problem]:
+    """What an adapter does with its own model that one with another model does not, where the call names it."""
+    if not trial.subject.has_translate:
+        return
+    calls = [(prompt, {"thread_id": "models", **options}) for _, (prompt, options) in _CALLS_FOR_A_MODEL.values()]
+    access = {"key": TEST_KEY, "base_url": trial.subject.base_url}
+    try:
+        made = trial.subject.translate_for(calls, **access, model=model)
+    except CannotDo:
+        return  # such as a factory that knows the names of its models
+    named = trial.subject.translate_in_turn([(prompt, {**options, "model": model}) for prompt, options in calls])
+    for what, own, other in zip(_CALLS_FOR_A_MODEL, made, named, strict=True):
+        if type(own) is not type(other):
+            text = f"where the call names the model, {other}; where the adapter is made with it, {own}"
+            yield Problem(f"{what} for {model}: {text}", finding_class="contract")
+        elif isinstance(own, Sent) and isinstance(other, Sent) and not same_json(own.payload, other.payload):
+            pointer = first_difference(own.payload, other.payload)
+            text = "the call that names the model is sent otherwise than by an adapter that is made with it"
+            yield Problem(f"{what} for {model}: {text}", pointer=pointer, finding_class="contract")
 
 
 @check(
@@ -100,3 +131,10 @@ _CALLS: Final[Mapping[str, tuple[tuple[Capability, ...], Call]]] = {
     "a response schema": (("response_schema",), (_CHAT, {"response_schema": _SCHEMA})),
 }
 """Each alone, since a refusal of one would hide the loss of another: the capabilities that it needs, and the call."""
+_IMAGE: Final = {"type": "image", "mime_type": "image/png", "data": "iVBORw0KGgo="}
+_CALLS_FOR_A_MODEL: Final[Mapping[str, tuple[tuple[Capability, ...], Call]]] = {
+    **_CALLS,
+    "an image": (("images",), ([{"role": "user", "content": [_IMAGE]}], {})),
+    "the beginning of an answer": (("prefill",), (_CHAT[:2], {})),
+}
+"""Those, and more of what depends on the model."""

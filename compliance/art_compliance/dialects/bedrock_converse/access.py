@@ -16,6 +16,7 @@ from art_compliance.dialects.base import Access, Denial
 KEY_ID: Final = "AKIAIOSFODNN7EXAMPLE"
 SECRET: Final = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"  # noqa: S105 - AWS's documentation has it, for examples
 """The only AWS keys that are known here: those of AWS's documentation."""
+_SESSION_TOKEN: Final = "art-compliance-session-token-0123456789abcdef"  # noqa: S105 - it opens nothing
 
 _SERVICE: Final = "bedrock"
 _SKEW: Final = 5 * 60
@@ -134,6 +135,7 @@ ACCESS: Final = Access(
     no_key=NO_KEY,
     wrong_key=WRONG_KEY,
     verify=verify,
+    key_of_parts=f"{KEY_ID}:{SECRET}:{_SESSION_TOKEN}",
 )
 
 NOT_JSON: Final = Denial(400, "Unable to parse request body as JSON")  # inferred: no text is quoted

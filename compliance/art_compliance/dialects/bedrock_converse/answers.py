@@ -121,5 +121,7 @@ MODELS: Final = Models(
         "meta.llama3-1-8b-instruct-v1:0",
         "mistral.mistral-large-2402-v1:0",
         "cohere.command-r-v1:0",
+        "us.deepseek.r1-v1:0",
+        "openai.gpt-oss-120b-1:0",
     ),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from art_compliance.findings import HarnessError
 from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
@@ -15,8 +17,9 @@ from art_compliance.subject.events import Answered
 from art_compliance.subject.formats import Format
 from art_compliance.subject.host.calling import Caller, read_in_own_loop
 from art_compliance.subject.host.closing import CLOSERS, close_adapter, close_in_own_loop
-from art_compliance.subject.host.environment import environment_with
+from art_compliance.subject.host.environment import environment_with, home_with_login
 from art_compliance.subject.host.interrupting import CannotDo
+from art_compliance.subject.host.written import as_text
 from art_compliance.subject.making import Order
 from art_compliance.subject.observations import Observation, Reply, Sent, observe_each, observe_error
 from art_compliance.subject.places import describe_error
@@ -52,6 +55,7 @@ class Siblings:
         self._environment = ExitStack()
         self._another: Any = None
         self._set: Any = None
+        self._settings: Mapping[str, Any] = {}
         self._closed: list[Any] = []
 
     def call_in_own_loops(self, calls: Sequence[AskingBy], *, at_once: bool) -> list[Reply]:
@@ -74,9 +78,12 @@ class Siblings:
     def open_another(self, key: str, path: str) -> None:
         """Makes a second adapter, with another key and a base URL with this path.
 
-        Until `close_another`, the environment has another key and URL, by the names that official clients read.
+        Until `close_another`, the environment has another key and URL, by the names that official clients read, and
+        the user's netrc file has a login for the host.
         """
         url = self._order.url + ENVIRONMENT_PATH + self._base_path
+        host = urlsplit(url).hostname or ""
+        self._environment.enter_context(home_with_login(host, ENVIRONMENT_KEY))
         self._environment.enter_context(environment_with({"API_KEY": ENVIRONMENT_KEY, "BASE_URL": url}))
         self._another = self._make_another(key, path)
 
@@ -86,12 +93,25 @@ class Siblings:
 
     def open_with(self, settings: dict[str, Any]) -> None:
         """Makes another adapter with more settings, or another model. Raises CannotDo if the factory makes none."""
-        own = self._order
-        given = {"api_key": TEST_KEY, "base_url": own.url + self._base_path, "model": self._needed_model, **settings}
+        self._settings = deepcopy(settings)  # the caller's own objects from now on
+        self._set = self._make_with(TEST_KEY)
+
+    def open_with_the_same(self, key: str) -> None:
+        """Makes one more in its place, with this key and the very objects that it was given. Raises CannotDo."""
+        self.close_with()
+        self._set = self._make_with(key)
+
+    def _make_with(self, key: str) -> Any:
+        own, url = self._order, self._order.url + self._base_path
+        given = {"api_key": key, "base_url": url, "model": self._needed_model, **self._settings}
         try:
-            self._set = run_bounded(lambda: own.make(**given))
+            return run_bounded(lambda: own.make(**given))
         except Exception as error:
             raise CannotDo(f"the factory raised {describe_error(error)}") from error
+
+    def changes_settings(self, settings: dict[str, Any]) -> list[str]:
+        """The names of the settings that have changed since they were given as these."""
+        return [name for name, value in self._settings.items() if as_text(value) != as_text(settings[name])]
 
     def call_with(self, prompt: Any, options: Any, method: str) -> Reply:
         """That adapter's reply to a call by this method."""
@@ -156,12 +176,20 @@ class Siblings:
         """Lets go of the closed adapters that were kept."""
         self._closed.clear()
 
-    def translate_for(self, calls: Sequence[Asking], key: str, base_url: str) -> list[Observation]:
-        """What another adapter, with this key and base URL, makes of prompts. Raises CannotDo if none can be made."""
+    def translate_for(
+        self, calls: Sequence[Asking], key: str, base_url: str, model: str | None = None
+    ) -> list[Observation]:
+        """What another adapter, with this key, base URL and model, makes of prompts.
+
+        Raises CannotDo if none can be made, or one with other capabilities.
+        """
+        own = self._order
         try:
-            adapter = run_bounded(lambda: self._order.make(api_key=key, base_url=base_url, model=self._needed_model))
+            adapter = run_bounded(lambda: own.make(api_key=key, base_url=base_url, model=model or self._needed_model))
         except Exception as error:
             raise CannotDo(f"the factory raised {describe_error(error)}") from error
+        if getattr(adapter, "capabilities", None) != getattr(self.adapter, "capabilities", None):
+            raise CannotDo("it declares other capabilities")
         return [self._translate_by(adapter, *call) for call in calls]
 
     def _translate_by(self, adapter: Any, prompt: Any, options: Any) -> Observation:

@@ -119,12 +119,6 @@ WORK_AT_ONCE: Final = 6.0
 LEAST_CALLS_AT_ONCE: Final = 40
 """concurrent calls at least, however much work one takes"""
 
-OPEN_AT_ONCE: Final = 101
-"""of those in an event loop are sent before one of them is answered: some clients have 100 connections at most"""
-
-PATIENCE_WITH_OPEN: Final = 5.0
-"""seconds that these wait for the next one"""
-
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""
 

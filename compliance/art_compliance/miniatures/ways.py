@@ -77,23 +77,6 @@ def knows_the_tools_of_the_last_call(adapter: Any) -> None:
 
 
 @miniature("load.calls-at-once-do-not-mix", around=("openai", "gemini"))
-def has_a_hundred_places(adapter: Any) -> None:
-    """A hundred asynchronous calls can be under way; the next one waits until one of them has ended."""
-    own, own_complete, places = adapter.call, adapter.complete, asyncio.Semaphore(100)
-
-    async def call(prompt: Any, options: Any) -> Any:
-        async with places:
-            async for event in own(prompt, options):
-                yield event
-
-    async def complete(prompt: Any, options: Any) -> Any:
-        async with places:
-            return await own_complete(prompt, options)
-
-    adapter.call, adapter.complete = call, complete
-
-
-@miniature("load.calls-at-once-do-not-mix", around=("openai", "gemini"))
 def has_one_place_for_whole_answers(adapter: Any) -> None:
     """`complete_sync` keeps its answer in the adapter, where that of another thread replaces it."""
     own, place = adapter.complete_sync, dict[str, Any]()

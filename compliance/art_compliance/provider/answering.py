@@ -6,20 +6,7 @@ import anyio
 import h11
 
 from art_compliance.provider.connection import Connection
-from art_compliance.provider.script import (
-    Announce,
-    Crawl,
-    Drop,
-    Hang,
-    Hold,
-    Pause,
-    Raw,
-    Reset,
-    Response,
-    Send,
-    Start,
-    Step,
-)
+from art_compliance.provider.script import Announce, Crawl, Drop, Hang, Pause, Raw, Reset, Response, Send, Start, Step
 
 
 class Answering:
@@ -63,9 +50,6 @@ class Answering:
                 return await self._crawl(step.seconds)
             case Pause():
                 return await self._pause(step.seconds)
-            case Hold():
-                await step.gate.wait()
-                return True
             case Hang():
                 await self._connection.wait_until_gone()
             case Drop():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import groupby
 
-import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -43,38 +42,6 @@ class Pause(Struct, frozen=True, tag=True):
     seconds: float
 
 
-class Gate:
-    """Where answers wait until so many have come, or until none has come for some seconds.
-
-    `came_first` counts those that came before it was open.
-    """
-
-    def __init__(self, least: int, seconds: float) -> None:
-        self.came_first = 0
-        self._least, self._seconds = least, seconds
-        self._latest = 0.0
-        self._open = anyio.Event()
-
-    async def wait(self) -> None:
-        """Waits until it is open, and opens it if it is time."""
-        self.came_first += not self._open.is_set()
-        self._latest = anyio.current_time()
-        if self.came_first >= self._least:
-            self._open.set()
-        while not self._open.is_set():
-            left = self._latest + self._seconds - anyio.current_time()
-            with anyio.move_on_after(left):
-                await self._open.wait()
-            if anyio.current_time() >= self._latest + self._seconds:
-                self._open.set()
-
-
-class Hold(Struct, frozen=True, tag=True):
-    """Sends nothing until the gate is open."""
-
-    gate: Gate
-
-
 class Reset(Struct, frozen=True, tag=True):
     """Resets the connection (RST); bytes that were not read yet may be lost."""
 
@@ -87,7 +54,7 @@ class Hang(Struct, frozen=True, tag=True):
     """Sends nothing more until the client leaves or the server stops."""
 
 
-Step = Start | Announce | Raw | Crawl | Send | Pause | Hold | Reset | Drop | Hang
+Step = Start | Announce | Raw | Crawl | Send | Pause | Reset | Drop | Hang
 
 
 class Response(Struct, frozen=True):
@@ -106,7 +73,7 @@ class Response(Struct, frozen=True):
 
 def has_head(response: Response) -> bool:
     """Whether a head is sent: a script may end the connection before it, or send something else."""
-    first = next((step for step in response.steps or () if not isinstance(step, Announce | Pause | Hold)), Start())
+    first = next((step for step in response.steps or () if not isinstance(step, Announce | Pause)), Start())
     return isinstance(first, Start | Send | Crawl)
 
 
@@ -125,16 +92,7 @@ def in_one_write(response: Response) -> Response:
 
 def delayed(response: Response, seconds: float) -> Response:
     """The same answer, whose first byte comes after a pause."""
-    return _after(Pause(seconds), response)
-
-
-def held(response: Response, gate: Gate) -> Response:
-    """The same answer, whose first byte comes once the gate is open."""
-    return _after(Hold(gate), response)
-
-
-def _after(step: Step, response: Response) -> Response:
-    return replace(response, steps=(step, *(response.steps or (Send(response.body),))))
+    return replace(response, steps=(Pause(seconds), *(response.steps or (Send(response.body),))))
 
 
 def _joined(steps: list[Step]) -> list[Step]:

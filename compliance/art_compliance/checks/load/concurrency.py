@@ -11,9 +11,7 @@ from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     CALLS_AT_ONCE,
     LEAST_CALLS_AT_ONCE,
-    OPEN_AT_ONCE,
     PATIENCE_WITH_MANY,
-    PATIENCE_WITH_OPEN,
     SHOWN_OF_CALLS,
     WORK_AT_ONCE,
 )
@@ -23,7 +21,6 @@ from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Drop, Pause, Response, Send, answering_with
-from art_compliance.provider.script import Gate, held
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -34,7 +31,7 @@ from art_sdk import FunctionCall, ToolCall
 
 @check(
     "load.calls-at-once-do-not-mix",
-    clause="Each of many concurrent calls gets its own whole answer, with its own ids, though others fail or are slow.",
+    clause="Each of many concurrent calls gets its own whole answer, with its own ids, even if others fail.",
     requires=("dialect", "call"),
     once=True,
 )
@@ -42,16 +39,10 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     """Otherwise one user reads another user's answer."""
     methods, tools = trial.subject.call_methods, _own_tools(trial)
     numbers = range(_how_many(trial))
-    calls = [(*_ask(trial, number, tools), _method_of(number, methods)) for number in numbers]
-    gate = Gate(OPEN_AT_ONCE, PATIENCE_WITH_OPEN)
-    is_held = sum(_is_to_wait(method) for _, _, method in calls) >= OPEN_AT_ONCE and trial.subject.speaks is None
+    calls = [(*_ask(trial, number, tools), methods[number // 4 % len(methods)]) for number in numbers]
 
     def answer(asked: Asked) -> Response:
         number = number_in(asked)
-        response = answer_at_once(asked, number)
-        return held(response, gate) if is_held and number >= 0 and _is_to_wait(calls[number][2]) else response
-
-    def answer_at_once(asked: Asked, number: int) -> Response:
         if tools is None or not _is_to_call(number):
             return _echo_most(asked)
         written = WrittenAnswer(tool_calls=_calls_of(number, tools), finish="tool_calls")
@@ -68,20 +59,6 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
         is_contract = all(fault.finding_class == "contract" for fault in wrong)
         text = f"{len(wrong)} of {len(numbers)} concurrent calls gave a wrong answer"
         yield Problem(text, finding_class="contract" if is_contract else None)
-    if not wrong and 0 < gate.came_first < OPEN_AT_ONCE:
-        text = f"only {gate.came_first} concurrent calls are sent before one of them is answered; let all be under way"
-        yield Problem(text, finding_class="contract")
-
-
-def _method_of(number: int, methods: list[str]) -> str:
-    """Four calls by each method in turn, and some more by `call`: half of them would be too few for `OPEN_AT_ONCE`."""
-    group = number // 4
-    return methods[0] if group % 16 == 15 else methods[group % len(methods)]
-
-
-def _is_to_wait(method: str) -> bool:
-    """Those of an event loop share a client."""
-    return not method.endswith("_sync")
 
 
 def _how_many(trial: Trial) -> int:

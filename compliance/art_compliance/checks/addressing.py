@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from random import Random
 from typing import Any, Final
 
+from art_compliance.checks.additions import PLAIN_ANSWER
 from art_compliance.checks.arriving import wrong_with
 from art_compliance.checks.base import check
 from art_compliance.checks.requirements import NotApplicable, is_json
@@ -14,7 +16,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.checks.ways import Way, ways_of
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Problem
-from art_compliance.provider import Request
+from art_compliance.provider import Request, answering_with
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Sent
 
@@ -43,6 +45,39 @@ def request_goes_to_the_right_endpoint(trial: Trial) -> Iterator[Problem]:
     if earlier and trial.subject.speaks is None:  # a gateway may ask its provider whether it is there
         text = f"earlier the adapter sent {', '.join(earlier)}; a call is one POST, and nothing is sent besides"
         yield Problem(text, finding_class="contract")
+    elif "images" in trial.subject.capabilities and trial.subject.speaks is None:
+        yield from _fetched(trial)
+    if (key := trial.dialect.service.access.key_of_parts) is not None:
+        yield from _part_left_out(trial, key)
+
+
+def _fetched(trial: Trial) -> Iterator[Problem]:
+    """That the adapter fetches an image which the provider is to fetch: it is at the provider itself, to be seen."""
+    image = {"type": "image", "mime_type": "image/png", "url": f"{trial.subject.base_url}/{_PICTURE}"}
+    before = trial.subject.request_count
+    trial.subject.watch([{"role": "user", "content": [image]}], options_for(trial, streamed=False))
+    if any(_PICTURE in one.target for one in trial.subject.seen_since(before)):
+        text = "the adapter fetches an image that has a URL; a call is one POST: send the URL, or refuse the image"
+        yield Problem(text, finding_class="contract")
+
+
+_PICTURE: Final = "art-compliance-picture.png"
+
+
+def _part_left_out(trial: Trial, key: str) -> Iterator[Problem]:
+    """That a request which is signed with the key's first parts lacks the last one, the token of a session.
+
+    An adapter that does not know such keys sends it whole, or refuses it.
+    """
+    first, *_, last = key.split(":")
+    before = trial.subject.request_count
+    with suppress(CannotDo), trial.subject.opening_with({"api_key": key}) as call:
+        call("call", trial.scenario.prompt, trial.scenario.call_options(), answering_with(PLAIN_ANSWER))
+    for request in trial.subject.seen_since(before):
+        sent = [*request.headers.values(), request.target]
+        if any(first in one for one in sent) and not any(key in one or last in one for one in sent):
+            yield Problem("of a key with a session token, the token is not sent, without which the key opens nothing")
+            return
 
 
 def _requests_of(trial: Trial, options: dict[str, Any]) -> list[Request]:

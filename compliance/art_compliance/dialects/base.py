@@ -152,8 +152,9 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Fields that the format has besides what is in a prompt and its options, with values that every model takes."""
     stream_fields: Mapping[str, Any] = {}
     """Own fields that only requests for streams have, beside those with which an adapter asks for one."""
-    reasoning_fields: Mapping[str, Any] = {}
-    """Own fields that switch reasoning on."""
+    reasoning_fields: tuple[Mapping[str, Any], ...] = ()
+    """Own fields that say whether there is reasoning, and how much, each with a value of its own; the first switches it
+    on."""
     generation: Mapping[str, tuple[Any, ...]] = {}
     """Fields for which the standard format has no slot and which change what is generated, or by which model, by their
     path without indexes. The values are those that change nothing: the documented defaults."""

@@ -120,6 +120,8 @@ def strange(request: Request, key: str, path: str) -> Iterator[str]:
     if key not in sent:
         instead = ", but a login of the user's netrc file" if _LOGIN in sent else ""
         yield f"does not send its own key{instead}"
+    elif ENVIRONMENT_KEY in sent or _LOGIN in sent:
+        yield "sends a key of the environment besides its own"
     if (OTHER_KEY if key == TEST_KEY else TEST_KEY) in sent:
         yield "sends the key of the other adapter"
     is_from_environment = request.target.startswith(ENVIRONMENT_PATH)

@@ -49,11 +49,17 @@ def _all_together(trial: Trial) -> Iterator[Call]:
 
 
 def _with_reasoning(trial: Trial) -> Iterator[Call]:
-    """Each option beside the fields that switch the provider's reasoning on; many adapters refuse some of these."""
-    fields = trial.dialect.requests.reasoning_fields
-    if fields and "provider_fields" in trial.subject.capabilities:
-        for used, prompt, options in calls_beside(trial, {"provider": {trial.dialect.name: fields}}):
-            yield f"reasoning, {used}", prompt, options
+    """Each option beside the fields that switch the provider's reasoning on, and each other value of those fields.
+
+    Many adapters refuse some of these.
+    """
+    if not trial.dialect.requests.reasoning_fields or "provider_fields" not in trial.subject.capabilities:
+        return
+    on, *others = ({"provider": {trial.dialect.name: one}} for one in trial.dialect.requests.reasoning_fields)
+    for used, prompt, options in calls_beside(trial, on):
+        yield f"reasoning, {used}", prompt, options
+    for other in others:
+        yield "another value for reasoning", list(trial.scenario.prompt), {**trial.scenario.call_options(), **other}
 
 
 def calls_beside(trial: Trial, options: dict[str, Any]) -> Iterator[Call]:

@@ -45,12 +45,12 @@ def _counted_late(events: Events) -> Events:
 
 
 def _counted_once(events: Events) -> Events:
-    """The end counts the tokens of the answer alone, as it did in every stream until 2025."""
+    """The end has null for all counts but that of the answer: the first event has said them."""
 
     def change(data: Data) -> Data:
         if data["type"] != "message_delta":
             return data
-        return {**data, "usage": {"output_tokens": data["usage"]["output_tokens"]}}
+        return {**data, "usage": {**dict.fromkeys(data["usage"]), "output_tokens": data["usage"]["output_tokens"]}}
 
     return framed([change(data) for data in read_events(events)])
 
@@ -102,7 +102,7 @@ def _without_empty_input(events: Events) -> Events:
 STREAM_FORMS: Final = (
     Variation(words="a ping after each event but the first", events=_pinged),
     Variation(words="more tokens of its prompt at the end than at the beginning", events=_counted_late),
-    Variation(words="the tokens of the answer alone at its end", events=_counted_once),
+    Variation(words="null at its end for the counts of its first event", events=_counted_once, counts=True),
     Variation(words="null for the tokens of caches", whole=_uncached, events=_streamed_uncached),
     Variation(words="two events that change the message", events=_ended_in_two),
     Variation(words="an empty text before it", whole=_empty_text),

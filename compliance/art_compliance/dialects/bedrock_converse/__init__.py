@@ -36,6 +36,11 @@ GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
 }
 """Defaults as in the reference of `Converse`: docs.aws.amazon.com/bedrock/latest/APIReference."""
 
+_REASONING: Final[tuple[dict[str, Any], ...]] = tuple(
+    {"additionalModelRequestFields": {"thinking": thinking}}
+    for thinking in ({"type": "enabled", "budget_tokens": 1024}, {"type": "disabled"})
+)
+
 BEDROCK_CONVERSE: Final = Dialect(
     name=NAME,
     service=Service(
@@ -56,7 +61,7 @@ BEDROCK_CONVERSE: Final = Dialect(
             "performanceConfig": {"latency": "optimized"},
             "additionalModelRequestFields": {"top_k": 40},
         },
-        reasoning_fields={"additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1024}}},
+        reasoning_fields=_REASONING,
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/messages",

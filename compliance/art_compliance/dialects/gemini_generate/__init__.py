@@ -45,6 +45,10 @@ GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
 
 _UNBLOCKED: Final = {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}
 
+_REASONING: Final[tuple[dict[str, Any], ...]] = tuple(
+    {"generationConfig": {"thinkingConfig": config}} for config in ({"includeThoughts": True}, {"thinkingBudget": 0})
+)
+
 GEMINI_GENERATE: Final = Dialect(
     name="gemini-generate",
     service=Service(
@@ -62,7 +66,7 @@ GEMINI_GENERATE: Final = Dialect(
         rules=RULES,
         lacks=frozenset({"message_name"}),
         own_fields={"generationConfig": {"seed": 7}, "safetySettings": [_UNBLOCKED]},
-        reasoning_fields={"generationConfig": {"thinkingConfig": {"includeThoughts": True}}},
+        reasoning_fields=_REASONING,
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/contents",

@@ -7,6 +7,7 @@ Source of the signatures: Google's documentation of thought signatures, which co
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data, data_frame
@@ -94,6 +95,22 @@ def _tools_counted_apart(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "usageMetadata": usage | apart}
 
 
+def _with_code(body: dict[str, Any]) -> dict[str, Any]:
+    """`Part.executable_code` and `Part.code_execution_result` of google-genai 3.4. Its `text` has neither."""
+    return _with_parts(body, [*_CODE, *_parts(body)])
+
+
+def _streamed_code(events: Events) -> Events:
+    first, *others = events
+    return (*(change_data(first, partial(_with_parts, parts=[part])) for part in _CODE), first, *others)
+
+
+_CODE: Final[tuple[Part, ...]] = (
+    {"executableCode": {"language": "PYTHON", "code": "print(6 * 7)"}},
+    {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "42\n"}},
+)
+
+
 def _in_one(events: Events) -> Events:
     chunks = [data for event in events if (data := read_data(event)) is not None]
     parts = [part for chunk in chunks for part in _parts(chunk)]
@@ -137,6 +154,7 @@ VARIATIONS: Final = (
     Variation(words="a signature at each call", whole=_signed_calls, goes_back=_SIGNATURES),
     Variation(words="a signature in an empty text at the end", whole=_signed_at_the_end, goes_back=_SIGNATURES[:1]),
     Variation(words="the tokens of Google's own tools counted apart", whole=_tools_counted_apart),
+    Variation(words="code that Google's own tool ran before it", whole=_with_code, events=_streamed_code),
     Variation(words="all of its parts in one response", events=_in_one),
     Variation(
         words="all of its parts in one response, and a signature at each call",

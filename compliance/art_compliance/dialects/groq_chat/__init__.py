@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.groq_chat.answers import (
-    CALL_FAILED,
+    CALLS_FAILED,
     dress_chunks,
     reasoning,
     write_error,
@@ -33,7 +33,7 @@ GROQ_CHAT: Final = ChatForm(
     has_thinking=True,
     write=write_response,
     write_error=write_error,
-    error_forms=(CALL_FAILED,),
+    error_forms=CALLS_FAILED,
     write_stream_error=write_stream_error,
     failures=(STOPPED_EARLY,),
     variations=(NULL_DETAILS,),
@@ -41,7 +41,7 @@ GROQ_CHAT: Final = ChatForm(
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905", "groq/compound"),
     lacks=frozenset({"message_name", "tool_output_schema"}),
     own_fields={"seed": 7, "service_tier": "flex", "include_reasoning": False},
-    reasoning_fields={"include_reasoning": True},
+    reasoning_fields=({"include_reasoning": True}, {"include_reasoning": False}, {"reasoning_effort": "none"}),
     reasoning=reasoning,
     style=ChatStyle(  # recorded in 2026
         texts=("reasoning", "content"),

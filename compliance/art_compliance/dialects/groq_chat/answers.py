@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Final
 
 from art_compliance.dialects.base import ErrorForm, Reasoning
@@ -104,15 +105,25 @@ def write_error(status: int, message: str) -> bytes:
     return json.dumps({"error": _error(status, message)}).encode()
 
 
-def _write_failed_call(status: int, message: str) -> bytes:
-    error = {**_error(status, message), "code": "tool_use_failed", "failed_generation": '<function=look{"at": 1}'}
+def _write_failed_call(written: str, status: int, message: str) -> bytes:
+    error = {**_error(status, message), "code": "tool_use_failed", "failed_generation": written}
     return json.dumps({"error": error}).encode()
 
 
-CALL_FAILED: Final = ErrorForm(
-    words="what the model wrote in place of a call of a tool", write=_write_failed_call, status=400
+CALLS_FAILED: Final = (
+    ErrorForm(
+        words="what the model wrote in place of a call of a tool",
+        write=partial(_write_failed_call, '<function=look{"at": 1}'),
+        status=400,
+    ),
+    ErrorForm(
+        words="a call of the model's that was refused",
+        write=partial(_write_failed_call, '{"name": "look", "arguments": {"at": "here"}}'),
+        status=400,
+    ),
 )
-"""As quoted: https://github.com/groq/groq-typescript/issues/28. It is no answer: the call cannot be made."""
+"""The first as quoted: https://github.com/groq/groq-typescript/issues/28; the second is recorded. Neither is an answer:
+Groq has not accepted the call."""
 
 
 def write_stream_error(status: int, message: str) -> bytes:

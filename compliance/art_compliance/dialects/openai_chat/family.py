@@ -111,7 +111,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """As in `Service`."""
     own_fields: Mapping[str, Any] = {}
     stream_fields: Mapping[str, Any] = {}
-    reasoning_fields: Mapping[str, Any] = {}
+    reasoning_fields: tuple[Mapping[str, Any], ...] = ()
     """As in `Requests`, like `own_fields`."""
     describe_model: Callable[[str], dict[str, Any]] = describe_model
     """As in `Models`."""

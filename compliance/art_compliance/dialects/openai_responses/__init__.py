@@ -60,7 +60,7 @@ OPENAI_RESPONSES: Final = Dialect(
             "text": {"verbosity": "low"},  # where a response schema goes, too
         },
         stream_fields={"stream_options": {"include_obfuscation": False}},
-        reasoning_fields={"reasoning": {"effort": "low"}},
+        reasoning_fields=({"reasoning": {"effort": "low"}}, {"reasoning": {"effort": "none"}}),
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/input",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from art_compliance.dialects.framing import change_data, data_frame
-from art_compliance.dialects.openai_responses.streams import number_again
+from art_compliance.dialects.openai_responses.streams import number_again, write_body
 from art_compliance.dialects.variations import Events, Variation, before_calls, in_halves, read_data
 
 _FIRST: Final = "Zmlyc3QgcmVhc29uaW5n"
@@ -148,6 +148,26 @@ def _searched(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "output": [search, *body["output"]]}
 
 
+def _compacted(body: dict[str, Any]) -> dict[str, Any]:
+    """What was said before, in a form that OpenAI alone can read: `ResponseCompactionItem` of openai 3.54."""
+    item = {"id": "cmp_written", "type": "compaction", "encrypted_content": _FIRST}
+    return {**body, "output": [item, *body["output"]]}
+
+
+def _encrypted_early(events: Events) -> Events:
+    """What is encrypted is there when an item begins, and longer when it is done: recorded, CopilotKit/aimock#342."""
+    *_, last = events
+    body: dict[str, Any] = (read_data(last) or {})["response"]
+    return tuple(change_data(event, _with_a_beginning) for event in write_body(_unsummarized(body)))
+
+
+def _with_a_beginning(data: dict[str, Any]) -> dict[str, Any]:
+    item: dict[str, Any] = data.get("item", {})
+    if data["type"] != "response.output_item.added" or "encrypted_content" not in item:
+        return data
+    return {**data, "item": {**item, "encrypted_content": _FIRST[:12]}}
+
+
 def _unnamed(events: Events) -> Events:
     """The event that ends a call's arguments does not repeat its name: recorded at xAI."""
     return tuple(change_data(event, _without_name) for event in events)
@@ -160,8 +180,16 @@ def _without_name(data: dict[str, Any]) -> dict[str, Any]:
 
 def _at_once(events: Events) -> Events:
     """A call's arguments come whole, as gpt-5.3-codex-spark sends them: https://github.com/BerriAI/litellm/pull/27797."""
-    piece = "response.function_call_arguments.delta"
-    return number_again(tuple(event for event in events if (read_data(event) or {}).get("type") != piece))
+    return _without(events, "response.function_call_arguments.delta")
+
+
+def _text_at_once(events: Events) -> Events:
+    """As servers before others send it: https://github.com/pipecat-ai/pipecat/issues/5309."""
+    return _without(events, "response.output_text.delta")
+
+
+def _without(events: Events, kind: str) -> Events:
+    return number_again(tuple(event for event in events if (read_data(event) or {}).get("type") != kind))
 
 
 VARIATIONS: Final = (
@@ -174,7 +202,9 @@ VARIATIONS: Final = (
     ),
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="two encrypted thoughts", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
-    Variation(words="a thought in two summaries", whole=_two_summaries, goes_back=_SUMMARIES, thoughts=_SUMMARIES),
+    Variation(
+        words="a thought in two summaries", whole=_two_summaries, goes_back=(_FIRST, *_SUMMARIES), thoughts=_SUMMARIES
+    ),
     Variation(
         words="a thought that can be read", whole=_readable_thought, goes_back=(_READABLE,), thoughts=(_READABLE,)
     ),
@@ -182,8 +212,16 @@ VARIATIONS: Final = (
     Variation(words="an empty piece before each", events=_empty_first),
     Variation(words="a keepalive before each event", events=_kept_alive),
     Variation(words="an encrypted thought without a summary", whole=_unsummarized, goes_back=(_FIRST,)),
+    Variation(words="an encrypted thought that grows until it is done", events=_encrypted_early, goes_back=(_FIRST,)),
     Variation(words="a citation of a page", whole=_cited, events=_streamed_citations),
-    Variation(words="a search by the provider's own tool", whole=_searched),
+    Variation(
+        words="a search by the provider's own tool",
+        whole=_searched,
+        goes_back=("what was asked",),
+        needs=frozenset({"reasoning", "provider_fields"}),  # nobody else can ask for one, or send its item back
+    ),
+    Variation(words="a conversation that was compacted", whole=_compacted, goes_back=(_FIRST,)),
     Variation(words="no name beside a call's whole arguments", events=_unnamed),
     Variation(words="no pieces of a call's arguments", events=_at_once),
+    Variation(words="no pieces of its text", events=_text_at_once, may_fail=True),
 )

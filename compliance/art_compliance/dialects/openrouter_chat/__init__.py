@@ -33,7 +33,11 @@ OPENROUTER_CHAT: Final = ChatForm(
     other_models=("anthropic/claude-sonnet-4.5", "openrouter/auto", "openai/o3-mini:nitro"),
     own_headers={"http-referer": "https://app.example", "x-title": "An app"},  # openrouter.ai/docs/app-attribution
     own_fields={"seed": 7, "provider": {"sort": "price"}, "models": ["openai/gpt-4.1"]},
-    reasoning_fields={"reasoning": {"effort": "low"}},
+    reasoning_fields=(
+        {"reasoning": {"effort": "low"}},
+        {"reasoning": {"max_tokens": 1024}},
+        {"reasoning": {"enabled": False}},
+    ),
     reasoning=reasoning,
     variations=VARIATIONS,
     failures=(BESIDE_CHOICES, IN_CHOICE),

@@ -1,10 +1,11 @@
-"""Other forms of OpenRouter's answers: reasoning without a text, which goes back.
+"""Other forms of OpenRouter's answers: reasoning without a text, and with signatures, which go back.
 
 Source: `ReasoningDetailEncrypted` in openrouter 1.3, and answers recorded from Google's and OpenAI's models behind it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from art_compliance.dialects.framing import data_frame
@@ -18,20 +19,46 @@ _DETAILS: Final = [
 """Their order must be kept: openrouter.ai/docs/guides/best-practices/reasoning-tokens."""
 
 
-def _encrypted(body: dict[str, Any]) -> dict[str, Any]:
+def _with_details(details: list[dict[str, Any]], body: dict[str, Any]) -> dict[str, Any]:
     (choice,) = body["choices"]
-    return {**body, "choices": [{**choice, "message": {**choice["message"], "reasoning_details": _DETAILS}}]}
+    return {**body, "choices": [{**choice, "message": {**choice["message"], "reasoning_details": details}}]}
 
 
-def _encrypted_first(events: Events) -> Events:
+def _details_first(details: list[dict[str, Any]], events: Events) -> Events:
     at = next(at for at, event in enumerate(events) if read_data(event) is not None)
     first = read_data(events[at]) or {}
     (choice,) = first["choices"]
-    deltas = [{"role": "assistant", "content": "", "reasoning_details": [one]} for one in _DETAILS]
+    deltas = [{"role": "assistant", "content": "", "reasoning_details": [one]} for one in details]
     opening = [{**first, "choices": [{**choice, "delta": delta, "finish_reason": None}]} for delta in deltas]
     return (*events[:at], *map(data_frame, opening), *events[at:])
 
 
+_CLAUDE: Final = "anthropic-claude-v1"
+_SIGNED: Final = ("Zmlyc3Qgc2lnbmF0dXJl", "c2Vjb25kIHNpZ25hdHVyZQ==")
+_THOUGHTS: Final = [
+    {"type": "reasoning.text", "text": f"Thought {index}.", "signature": one, "format": _CLAUDE, "index": index}
+    for index, one in enumerate(_SIGNED)
+]
+"""`ReasoningDetailText` of openrouter 1.3. Those of one type have different indexes: pydantic/pydantic-ai#7214."""
+
+
+_IN_PIECES: Final = [
+    {name: value for name, value in one.items() if name not in left_out}
+    for one in _THOUGHTS
+    for left_out in (("signature",), ("text",))
+]
+
 VARIATIONS: Final = (
-    Variation(words="two encrypted details", whole=_encrypted, events=_encrypted_first, goes_back=_DATA),
+    Variation(
+        words="two encrypted details",
+        whole=partial(_with_details, _DETAILS),
+        events=partial(_details_first, _DETAILS),
+        goes_back=_DATA,
+    ),
+    Variation(
+        words="two signed details, whose signatures come last",
+        whole=partial(_with_details, _THOUGHTS),
+        events=partial(_details_first, _IN_PIECES),
+        goes_back=_SIGNED,
+    ),
 )

@@ -14,16 +14,19 @@ from art_compliance.subject.access import ENVIRONMENT_LOGIN
 PREFIXES: Final = (
     "ANTHROPIC",
     "AZURE_OPENAI",
+    "CO",
+    "COHERE",
     "DEEPSEEK",
     "GEMINI",
     "GOOGLE",
     "GROQ",
     "MISTRAL",
+    "OLLAMA",
     "OPENAI",
     "OPENROUTER",
     "XAI",
 )
-"""How their names begin: `OPENAI_API_KEY`, `OPENAI_BASE_URL`."""
+"""How their names begin: `OPENAI_API_KEY`, `ANTHROPIC_AUTH_TOKEN`, `CO_API_KEY`, `OPENAI_BASE_URL`."""
 
 
 @contextmanager

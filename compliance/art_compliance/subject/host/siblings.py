@@ -84,7 +84,9 @@ class Siblings:
         url = self._order.url + ENVIRONMENT_PATH + self._base_path
         host = urlsplit(url).hostname or ""
         self._environment.enter_context(home_with_login(host, ENVIRONMENT_KEY))
-        self._environment.enter_context(environment_with({"API_KEY": ENVIRONMENT_KEY, "BASE_URL": url}))
+        self._environment.enter_context(
+            environment_with({"API_KEY": ENVIRONMENT_KEY, "AUTH_TOKEN": ENVIRONMENT_KEY, "BASE_URL": url})
+        )
         self._another = self._make_another(key, path)
 
     def call_another(self, prompt: Any, options: Any, method: str) -> Reply:

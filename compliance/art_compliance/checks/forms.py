@@ -170,7 +170,7 @@ def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writ
     seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
     found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
     places = {text: _place(pointer) for pointer, text in reversed(found) if isinstance(text, str)}
-    names = {pointer.rpartition("/")[2] for pointer, _ in found}
+    names = {*_names_in(seen.payload)} if isinstance(seen, Sent) else set()
     for text in wanted:
         if text not in places:
             yield Problem(f"{show(text)} is not sent back with the message that it came with")
@@ -183,6 +183,14 @@ def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writ
     order = [places[text] for text in wanted if text in places]
     if order != sorted(order):
         yield Problem("what the provider wants back is sent back in another order than it came in")
+
+
+def _names_in(value: Any) -> Iterator[str]:
+    """The names of all fields, of those with nothing in them, too."""
+    if is_object(value):
+        yield from value
+    for item in value.values() if is_object(value) else value if is_array(value) else ():
+        yield from _names_in(item)
 
 
 def _place(pointer: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from art_compliance.dialects.openai_chat.answers import reasoning, write_error, 
 from art_compliance.dialects.openai_chat.family import ChatForm
 from art_compliance.dialects.openai_chat.rules import RULES
 from art_compliance.dialects.openai_chat.streams import OPENAI, interleave_calls
-from art_compliance.dialects.openai_chat.variations import FORCED_CALL, NULL_DETAILS, PROBABILITIES
+from art_compliance.dialects.openai_chat.variations import CITED, FORCED_CALL, NULL_DETAILS, PROBABILITIES
 
 OPENAI_CHAT: Final = ChatForm(
     name="openai-chat",
@@ -27,7 +27,7 @@ OPENAI_CHAT: Final = ChatForm(
     reasoning=reasoning,
     call_id_prefix="call_",
     has_choices=True,
-    variations=(PROBABILITIES, FORCED_CALL, NULL_DETAILS),
+    variations=(PROBABILITIES, FORCED_CALL, NULL_DETAILS, CITED),
     style=OPENAI,
     interleave_calls=interleave_calls,
 ).dialect()

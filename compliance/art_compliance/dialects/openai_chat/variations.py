@@ -283,6 +283,28 @@ NULL_DETAILS: Final = Variation(
 """Source: `CompletionUsage` in openai 3.54 and in groq 1.7, where both are optional and may be null."""
 
 
+def _cited(body: dict[str, Any]) -> dict[str, Any]:
+    return {**body, "choices": [_with_citation(choice, "message") for choice in body["choices"]]}
+
+
+def _cited_at_its_end(chunks: list[Chunk]) -> list[Chunk]:
+    *others, last = chunks
+    return [*others, {**last, "choices": [_with_citation(choice, "delta") for choice in last["choices"]]}]
+
+
+def _with_citation(choice: dict[str, Any], field: str) -> dict[str, Any]:
+    return {**choice, field: {**choice[field], "annotations": [_CITATION]}}
+
+
+_CITATION: Final = {
+    "type": "url_citation",
+    "url_citation": {"start_index": 0, "end_index": 4, "title": "A page", "url": "https://example.com/page"},
+}
+
+CITED: Final = Variation(words="a citation of a page", whole=_cited, events=regrouped(_cited_at_its_end))
+"""Source: `Annotation` in openai 3.54; openrouter.ai/docs/features/web-search has the same."""
+
+
 def _with_verdicts(events: Events) -> Events:
     """After the first piece and after the finish, a chunk with a verdict, whose choice has no delta."""
     chunks = [data for event in events if (data := read_data(event)) is not None]

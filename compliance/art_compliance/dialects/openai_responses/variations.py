@@ -211,7 +211,12 @@ VARIATIONS: Final = (
     Variation(words="one letter per event", events=_letters),
     Variation(words="an empty piece before each", events=_empty_first),
     Variation(words="a keepalive before each event", events=_kept_alive),
-    Variation(words="an encrypted thought without a summary", whole=_unsummarized, goes_back=(_FIRST,)),
+    Variation(
+        words="an encrypted thought without a summary",
+        whole=_unsummarized,
+        goes_back=(_FIRST,),
+        goes_back_in=("summary",),  # `ResponseReasoningItemParam` of openai 3.54 requires it
+    ),
     Variation(words="an encrypted thought that grows until it is done", events=_encrypted_early, goes_back=(_FIRST,)),
     Variation(words="a citation of a page", whole=_cited, events=_streamed_citations),
     Variation(

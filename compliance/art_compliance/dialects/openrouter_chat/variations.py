@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from art_compliance.dialects.framing import data_frame
+from art_compliance.dialects.openai_chat.variations import CITED
 from art_compliance.dialects.variations import Events, Variation, read_data
 
 _DATA: Final = ("ZW5jcnlwdGVkIHJlYXNvbmluZw==", "bW9yZSByZWFzb25pbmc=")
@@ -49,6 +50,7 @@ _IN_PIECES: Final = [
 ]
 
 VARIATIONS: Final = (
+    CITED,
     Variation(
         words="two encrypted details",
         whole=partial(_with_details, _DETAILS),

@@ -217,6 +217,12 @@ def _with_first_fields(options: Options) -> Options:
     return {**options, "provider": {name: dict([*fields.items()][:1]) for name, fields in own.items()}}
 
 
+@miniature("translation.options-survive-together", around=("ollama-chat",))
+def knows_two_levels_of_reasoning(adapter: Any) -> None:
+    """A level of reasoning that the caller asks for is sent as `true`."""
+    change_payload(adapter, lambda payload: {**payload, "think": True} if payload.get("think") else payload)
+
+
 @miniature("translation.options-survive-together", around=("openai", "bedrock"))
 def takes_stop_sequences_apart(adapter: Any) -> None:
     """A stop sequence with a comma is sent as two."""

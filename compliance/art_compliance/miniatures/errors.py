@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from art_compliance.dialects.framing import change_data
 from art_compliance.miniatures.base import Events, change_events, miniature
@@ -133,6 +136,28 @@ def _forgiven(body: Any) -> Any:
         if choice.get("error") or (body.get("error") and choice.get("finish_reason") == "error"):
             choice |= {"error": None, "finish_reason": "stop"}
     return {**body, "error": None} if choices else body
+
+
+@miniature("response.error-answer-is-an-error", around=("groq",))
+def makes_answers_of_refused_calls(adapter: Any) -> None:
+    """An error that quotes a call which the provider refused is an answer with that call."""
+    own = adapter.read_response
+
+    def read_response(head: Any, body: bytes, info: Any) -> Any:
+        answer = _answer_with_refused_call(body)
+        return own(head, body, info) if answer is None else own(replace(head, status=_GOOD), answer, info)
+
+    adapter.read_response = read_response
+
+
+def _answer_with_refused_call(body: bytes) -> bytes | None:
+    try:
+        refused = json.loads(json.loads(body)["error"]["failed_generation"])
+    except (ValueError, LookupError, TypeError):
+        return None
+    function = {"name": refused["name"], "arguments": json.dumps(refused["arguments"])}
+    message = {"role": "assistant", "tool_calls": [{"id": "call_refused", "type": "function", "function": function}]}
+    return json.dumps({"choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}]}).encode()
 
 
 @miniature("stream.failures-in-any-form-are-errors", around=("openai-responses",))

@@ -118,6 +118,45 @@ def _without_probable_texts(body: Any) -> Any:
     return body
 
 
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("gemini",))
+def shows_code_that_ran(adapter: Any) -> None:
+    """Code that the provider's own tool ran is part of the text."""
+    reread(adapter, _with_code_shown)
+    refeed(adapter, lambda chunk: change_data(chunk, _with_code_shown))
+
+
+def _with_code_shown(body: Any) -> Any:
+    for candidate in body.get("candidates") or ():
+        parts: list[dict[str, Any]] = candidate.get("content", {}).get("parts", [])
+        parts[:] = [one for part in parts for one in _with_its_code(part)]
+    return body
+
+
+def _with_its_code(part: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    return (part, {"text": part["executableCode"]["code"]}) if "executableCode" in part else (part,)
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openrouter", "openai"))
+def names_its_sources(adapter: Any) -> None:
+    """The addresses of the pages that an answer cites are added to its text."""
+    cited: list[str] = []
+
+    def note(body: Any) -> Any:
+        for choice in body.get("choices") or ():
+            said: dict[str, Any] = choice.get("delta") or choice.get("message") or {}
+            cited.extend(one["url_citation"]["url"] for one in said.get("annotations") or ())
+        return body
+
+    def change(events: Events) -> Events:
+        sources = "".join(f"\n{url}" for url in cited)
+        cited.clear()
+        return _with_text(events, lambda text: text and text + sources)
+
+    reread(adapter, note)
+    refeed(adapter, lambda chunk: change_data(chunk, note))
+    change_events(adapter, change)
+
+
 @miniature("response.other-forms-are-read", around=("openrouter",))
 def keeps_reasoning_that_it_can_read(adapter: Any) -> None:
     """Encrypted reasoning is not kept."""
@@ -161,6 +200,24 @@ def adds_fractions_of_zero(adapter: Any) -> None:
 def rounds_fractions(adapter: Any) -> None:
     """Fractions in arguments are cut off."""
     change_events(adapter, lambda events: _with_numbers(events, parse_float=lambda digits: int(float(digits))))
+
+
+@miniature(
+    "response.unusual-answers-are-read", "stream.unusual-answers-are-read", around=("openai-compatible", "openai")
+)
+def parses_arguments_twice(adapter: Any) -> None:
+    """Arguments that are a JSON text with an object in it become the object."""
+    change_events(adapter, lambda events: _with_each_call(events, _unwrapped))
+
+
+def _unwrapped(call: dict[str, Any]) -> dict[str, Any]:
+    function = call["function"]
+    try:
+        found = json.loads(function["arguments"])
+    except ValueError:
+        return call
+    is_wrapped = isinstance(found, str) and found.startswith("{")
+    return {**call, "function": {**function, "arguments": found}} if is_wrapped else call
 
 
 @miniature("stream.unusual-answers-are-read", around=("openai", "cohere", "bedrock"))
@@ -339,8 +396,12 @@ def _with_calls(event: dict[str, Any], change: Callable[[list[Any]], list[Any]])
 
 def _with_numbers(events: Events, **parse: Callable[[str], float]) -> Events:
     """The events with the numbers in arguments read like this: `parse_int`, `parse_float` of `json.loads`."""
-    changed = [{**event, "call": _reread(event["call"], parse)} if "call" in event else event for event in events]
-    return [_with_calls(event, lambda calls: [_reread(call, parse) for call in calls]) for event in changed]
+    return _with_each_call(events, lambda call: _reread(call, parse))
+
+
+def _with_each_call(events: Events, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Events:
+    changed = [{**event, "call": change(event["call"])} if "call" in event else event for event in events]
+    return [_with_calls(event, lambda calls: [change(call) for call in calls]) for event in changed]
 
 
 def _reread(call: dict[str, Any], parse: Mapping[str, Any]) -> dict[str, Any]:

@@ -309,3 +309,25 @@ def joins_arguments_from_pieces_alone(adapter: Any) -> None:
         return change
 
     refeed_data(adapter, begin)
+
+
+@miniature(_STREAM, around=("openai-responses",))
+def joins_texts_from_pieces_alone(adapter: Any) -> None:
+    """A text of a message that comes whole is not read."""
+
+    def begin() -> Change:
+        begun: set[int] = set()
+
+        def change(event: Any) -> Any:
+            at = event.get("output_index")
+            if event["type"] == "response.output_text.delta":
+                begun.add(at)
+            item: dict[str, Any] = event.get("item", {})
+            for whole in (event, *(item.get("content") or () if item.get("type") == "message" else ())):
+                if whole["type"] in ("response.output_text.done", "output_text") and at not in begun:
+                    whole["text"] = ""
+            return event
+
+        return change
+
+    refeed_data(adapter, begin)

@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 import msgspec
 
-from art_compliance.miniatures.base import as_data, change_events, change_options, miniature, retell
+from art_compliance.miniatures.base import as_data, change_events, change_options, change_payload, miniature, retell
 from art_compliance.subject.access import OTHER_KEY, TEST_KEY
 from art_compliance.subject.events import event_data
 from art_sdk import CallOptions
@@ -91,6 +91,17 @@ def trusts_the_environment(adapter: Any) -> None:
     def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
         found = os.environ.get("OPENAI_API_KEY")
         return request if found is None else _with_header(request, "authorization", f"Bearer {found}")
+
+    readdress(adapter, change)
+
+
+@miniature("load.adapters-are-isolated", around=("anthropic",))
+def sends_a_token_of_the_environment(adapter: Any) -> None:
+    """A token in the environment is sent besides the key that the adapter is given."""
+
+    def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
+        found = os.environ.get("ANTHROPIC_AUTH_TOKEN")
+        return _with_header(request, "authorization", found and f"Bearer {found}")
 
     readdress(adapter, change)
 
@@ -421,6 +432,35 @@ def change_url(adapter: Any, change: Callable[[str], str]) -> None:
 def sends_plain_text(adapter: Any) -> None:
     """The request says that its body is plain text."""
     readdress(adapter, lambda request, _: _with_header(request, "content-type", "text/plain"))
+
+
+@miniature("wire.request-goes-to-the-right-endpoint", around=("gemini",))
+def fetches_images(adapter: Any) -> None:
+    """An image whose URL begins with `http:` is fetched, and sent as its bytes."""
+
+    def change(payload: Any) -> Any:
+        for content in payload["contents"]:
+            content["parts"] = [_fetched(part) for part in content["parts"]]
+        return payload
+
+    change_payload(adapter, change)
+
+
+def _fetched(part: dict[str, Any]) -> dict[str, Any]:
+    file: dict[str, str] = part.get("fileData", {})
+    url = file.get("fileUri", "")
+    if not url.startswith("http:"):
+        return part
+    with suppress(OSError), urlopen(url) as found:  # noqa: S310 - as above
+        return {"inlineData": {"mimeType": found.headers.get_content_type(), "data": b64encode(found.read()).decode()}}
+    return part
+
+
+@miniature("wire.request-goes-to-the-right-endpoint", around=("bedrock",))
+def forgets_its_session_token(adapter: Any) -> None:
+    """Of AWS keys with a session token, the first two parts are used."""
+    if adapter._signer is not None:  # noqa: SLF001 - a miniature spoils what it is made of
+        adapter._signer._credentials.token = None  # noqa: SLF001 - as above
 
 
 @miniature("wire.request-goes-to-the-right-endpoint", around=("openai", "ollama"))

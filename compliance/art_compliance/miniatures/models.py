@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from art_compliance.miniatures.base import Options, Prompt, Translate, change_options, miniature, retranslate
+from art_compliance.miniatures.base import (
+    Options,
+    Prompt,
+    Translate,
+    change_options,
+    change_payload,
+    miniature,
+    retranslate,
+)
 
 
 @miniature("translation.every-model-gets-everything", around=("openai", "openai-compatible", "openai-responses"))
@@ -20,6 +28,19 @@ def _without_sampling(options: Options) -> Options:
 
 
 _SAMPLING: Final = frozenset({"temperature", "top_p"})
+
+
+@miniature("translation.every-model-gets-everything", around=("openai",))
+def knows_reasoning_models_by_one_letter(adapter: Any) -> None:
+    """The limit of tokens has its old name for models that are not called `o` and a number."""
+    change_payload(adapter, _with_the_old_limit)
+
+
+def _with_the_old_limit(payload: Any) -> Any:
+    if "max_completion_tokens" not in payload or re.match(r"o\d", payload["model"]):
+        return payload
+    limit = payload.pop("max_completion_tokens")
+    return {**payload, "max_tokens": limit}
 
 
 @miniature("translation.every-model-gets-everything", around=("anthropic", "cohere"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final
 
-from art_compliance.miniatures.base import Events, as_data, change_payload, miniature
+from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, miniature
+from art_compliance.miniatures.gateways import Change, refeed_data
 from art_compliance.miniatures.streams import change_streams, each_event
 from art_sdk.json_data import is_array
 
@@ -18,14 +19,18 @@ def _change_kept(adapter: Any, change: Callable[[Block], None]) -> None:
 
     def changed(event: dict[str, Any]) -> dict[str, Any]:
         event = as_data(event)
-        message: dict[str, Any] = event.get("message") or {}
-        extensions: dict[str, dict[str, Any]] = message.get("extensions") or {}
-        for kept in extensions.values():
+        for kept in _extensions_of(event).values():
             for one in kept.get("blocks", ()):
                 change(one["block"])
         return event
 
     change_streams(adapter, each_event(changed))
+
+
+def _extensions_of(event: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """What END's message keeps, by the dialect; nothing of another event."""
+    message: dict[str, Any] = event.get("message") or {}
+    return message.get("extensions") or {}
 
 
 @miniature("stream.other-forms-are-read", around=("bedrock",))
@@ -86,6 +91,90 @@ def counts_in_utf_16(adapter: Any) -> None:
 _LAST: Final = "\uffff"
 
 
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai-responses",))
+def keeps_three_kinds_of_items(adapter: Any) -> None:
+    """Of an answer, what is neither reasoning nor a message nor a call is not kept."""
+
+    def changed(event: dict[str, Any]) -> dict[str, Any]:
+        event = as_data(event)
+        for kept in _extensions_of(event).values():
+            kept["items"] = [item for item in kept["items"] if item["type"] in _THREE_KINDS]
+        return event
+
+    change_events(adapter, each_event(changed))
+
+
+_THREE_KINDS: Final = frozenset({"reasoning", "message", "function_call"})
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai-responses",))
+def sends_back_what_says_something(adapter: Any) -> None:
+    """Fields of reasoning with nothing in them are not sent back, even if the provider requires them."""
+
+    def change(payload: Any) -> Any:
+        return {**payload, "input": [_without_empty(item) for item in payload["input"]]}
+
+    change_payload(adapter, change)
+
+
+def _without_empty(item: Block) -> Block:
+    is_reasoning = item.get("type") == "reasoning"
+    return {name: value for name, value in item.items() if value} if is_reasoning else item
+
+
+@miniature("stream.other-forms-are-read", around=("openai-responses",))
+def keeps_what_an_item_began_with(adapter: Any) -> None:
+    """Encrypted reasoning of a stream is kept as it was when its item began."""
+
+    def begin() -> Change:
+        begun: dict[int, str] = {}
+
+        def change(event: Any) -> Any:
+            item: Block = event.get("item", {})
+            if item.get("encrypted_content"):
+                item["encrypted_content"] = begun.setdefault(event["output_index"], item["encrypted_content"])
+            return event
+
+        return change
+
+    refeed_data(adapter, begin)
+
+
+@miniature("stream.other-forms-are-read", around=("openrouter",))
+def joins_details_of_one_type(adapter: Any) -> None:
+    """The reasoning details of a stream that have a text are kept as one, with the last signature."""
+
+    def changed(event: dict[str, Any]) -> dict[str, Any]:
+        event = as_data(event)
+        for kept in _extensions_of(event).values():
+            kept.update({name: _joined(kept[name]) for name in ("reasoning_details",) if name in kept})
+        return event
+
+    change_streams(adapter, each_event(changed))
+
+
+def _joined(details: list[Block]) -> list[Block]:
+    texts = [one for one in details if one["type"] == "reasoning.text"]
+    if not texts:
+        return details
+    text = "".join(one.get("text") or "" for one in texts)
+    one = dict(chain.from_iterable(known.items() for known in texts))
+    return [*(one for one in details if one not in texts), {**one, "text": text}]
+
+
+@miniature("stream.other-forms-are-read", around=("cohere",))
+def keeps_citations_of_earlier_answers(adapter: Any) -> None:
+    """The citations of all streams are in one list, which is kept with each answer."""
+    own, cited = adapter.answer_stream, list[Block]()
+
+    def answer_stream(head: Any, info: Any) -> Any:
+        stream = own(head, info)
+        stream._citations = cited  # noqa: SLF001 - a miniature spoils what it is made of
+        return stream
+
+    adapter.answer_stream = answer_stream
+
+
 @miniature("stream.failures-in-any-form-are-errors", around=("bedrock", "anthropic"))
 def keeps_thoughts_that_break_off(adapter: Any) -> None:
     """What came of a thought before a stream failed is kept as a thought without a signature."""
@@ -96,7 +185,7 @@ def _with_what_came(events: Events) -> Events:
     thought = _thought_of(events)
     *others, end = as_data(events)
     message: dict[str, Any] = end.get("message") or {}
-    extensions: dict[str, dict[str, Any]] = message.get("extensions") or {}
+    extensions = _extensions_of(end)
     if end["finish"] != "error" or not extensions:
         return events
     ((dialect, kept),) = extensions.items()

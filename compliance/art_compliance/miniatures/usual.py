@@ -132,6 +132,26 @@ def counts_once(adapter: Any) -> None:
     refeed(adapter, lambda chunk: change_data(chunk, change))
 
 
+@miniature("stream.other-forms-are-read", around=("anthropic",))
+def believes_the_last_counts(adapter: Any) -> None:
+    """The counts at the end of a stream are believed, even those that are null there and were not at its beginning."""
+    own = adapter.answer_stream
+
+    def answer_stream(head: Any, info: Any) -> Any:
+        stream = own(head, info)
+        own_end = stream._end  # noqa: SLF001 - a miniature spoils what it is made of
+
+        def end(event: Any) -> None:
+            own_end(event)
+            message = stream._message  # noqa: SLF001 - as above
+            message.usage = {**(message.usage or {}), **(event.usage or {})}
+
+        stream._end = end  # noqa: SLF001 - as above
+        return stream
+
+    adapter.answer_stream = answer_stream
+
+
 @miniature("faults.benign-faults-change-nothing", around=("anthropic", "openai"))
 def takes_each_line_end_alone(adapter: Any) -> None:
     """A carriage return at the end of a piece ends a line, and a line feed that begins the next one another."""

@@ -20,7 +20,10 @@ WAKE_UPS: Final = 4
 its connection, its events, its reader"""
 
 RETRIED_LIMIT: Final = 0.5
-"""seconds that a call with retries may take in all, of which each refused request takes more than half"""
+"""seconds that a call with retries may take in all, of which its first request, which is refused, takes most"""
+
+RETRIED_AT_MOST: Final = 0.75
+"""seconds after which it counts as late: with the whole limit for its second request, it takes more"""
 
 OTHER_TIME_LIMITS: Final = 60.0
 """seconds of the time limits that must not end a call of `faults.end-in-time`"""
@@ -101,6 +104,9 @@ RETRY_SLACK: Final = 0.05
 
 SHARED_PAUSE: Final = 0.05
 """seconds before each answer of `load.equal-calls-are-each-made`"""
+
+RETRIED_ROUNDS: Final = 3
+"""times that a call with retries is made until one is not late"""
 
 SET_RETRIES: Final = 2
 """retries that an adapter is made with whose factory takes them"""

@@ -128,6 +128,13 @@ def takes_no_retries_for_its_default(adapter: Any) -> None:
     adapter._exchange = exchange._replace(retries=exchange.retries or 1)  # noqa: SLF001 - as above
 
 
+@miniature(_CHECK, around=("openai", "gemini"))
+def counts_its_first_request_among_the_retries(adapter: Any) -> None:
+    """With two retries, a call is made twice in all."""
+    exchange = adapter._exchange  # noqa: SLF001 - as above
+    adapter._exchange = exchange._replace(retries=max(exchange.retries - 1, 0))  # noqa: SLF001 - as above
+
+
 @miniature(_CHECK, around=("openai", "anthropic"))
 def streams_with_its_default_model(adapter: Any) -> None:
     """A stream is asked for from the model that is usual, not from the one that the adapter was made with."""

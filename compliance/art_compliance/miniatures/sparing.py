@@ -226,6 +226,16 @@ def needs_counts_in_each_response(adapter: Any) -> None:
 
 
 @miniature(_STREAM, around=("gemini",))
+def reads_counts_beside_candidates_alone(adapter: Any) -> None:
+    """Token counts of a response without a candidate are not read: the answer is there."""
+
+    def change(event: Any) -> Any:
+        return event if "candidates" in event else {**event, "usageMetadata": {}}
+
+    refeed_data(adapter, lambda: change)
+
+
+@miniature(_STREAM, around=("gemini",))
 def needs_content_in_each_response(adapter: Any) -> None:
     """A response of a stream without a candidate, or whose candidate has no content, is an error."""
 

@@ -127,6 +127,14 @@ def _finished_apart(events: Events) -> Events:
     return tuple(data_frame(chunk, newline="\r\n") for chunk in (*chunks, *parts))
 
 
+def _counted_apart(events: Events) -> Events:
+    """A last response has the counts alone: livekit/agents#5404, genkit-ai/genkit#5736."""
+    chunks = [data for event in events if (data := read_data(event)) is not None]
+    counted = {name: value for name, value in chunks[-1].items() if name != "candidates"}
+    speaking = [{name: value for name, value in chunk.items() if name != "usageMetadata"} for chunk in chunks]
+    return tuple(data_frame(chunk, newline="\r\n") for chunk in (*speaking, counted))
+
+
 def _both_candidates(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return {**first, "candidates": [*first["candidates"], *_numbered(second)["candidates"]]}
 
@@ -163,6 +171,7 @@ VARIATIONS: Final = (
     ),
     Variation(words="a thought and all of its parts in one response", events=_thought_in_one, thoughts=(_THOUGHT,)),
     Variation(words="its finish reason in a response without content", events=_finished_apart),
+    Variation(words="its counts in a response of their own, at its end", events=_counted_apart, counts=True),
     Variation(
         words="a signature at the first of its texts",
         whole=_signed_first,

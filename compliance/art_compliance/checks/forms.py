@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec import structs
 
 from art_compliance.checks.additions import PLAIN_ANSWER, with_reason
 from art_compliance.checks.kinds import (
-    TOOLS,
     Kind,
     call_as,
     differing,
@@ -19,8 +18,9 @@ from art_compliance.checks.kinds import (
     of_both_stages,
     options_with_tool,
 )
-from art_compliance.checks.replies import next_turn, unread
+from art_compliance.checks.replies import unread
 from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.returning import kept_back, left_over
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.framing import pieces
@@ -31,7 +31,7 @@ from art_compliance.provider import Answerer, Asked, Response, Send, answering_w
 from art_compliance.quoting import describe_change, show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Reply, Sent
+from art_compliance.subject.observations import Reply
 from art_sdk import FunctionCall, ToolCall
 from art_sdk.json_data import is_array, is_object
 
@@ -74,9 +74,9 @@ def _other_forms_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
             found = [*differing(trial, reply, _as_given(answer, variation))] or [*_uncounted(reply, counted)]
             faults = [one for one in found if one.message not in known]
             if isinstance(reply, Answered) and not found:
-                faults += [*_kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
+                faults += [*kept_back(trial, reply, variation, answer), *_unthought(trial, reply, variation)]
                 faults += _renumbered(reply, read, answer)
-                faults += _left_over(reply, variation, variations)
+                faults += left_over(reply, variation, variations)
             yield from (fault.after(f"given with {variation.words}, ") for fault in faults)
             if faults:
                 break
@@ -96,17 +96,6 @@ def _renumbered(reply: Answered, usual: Reply, answer: WrittenAnswer) -> Iterato
         yield Problem(
             f"its calls have the ids {show(found)} instead of {show(given)}, which they have in the usual form"
         )
-
-
-def _left_over(reply: Answered, variation: Variation, variations: Sequence[Variation]) -> Iterator[Problem]:
-    """What an answer in another form had, and this one has not: it goes back with a message that it is not part of."""
-    others = {text for one in variations for text in one.goes_back}.difference(variation.goes_back)
-    texts = [leaf for _, leaf in leaves(reply.message) if isinstance(leaf, str)]
-    yield from (
-        Problem(f"END's message has {show(text)}, which was in an earlier answer")
-        for text in sorted(others)
-        if any(text in leaf for leaf in texts)
-    )
 
 
 def _as_given(answer: WrittenAnswer, variation: Variation) -> WrittenAnswer:
@@ -160,44 +149,6 @@ def _varied(asked: Asked, variation: Variation, answer: WrittenAnswer) -> Respon
     return Response(200, content_type=asked.dialect.streams.content_type, steps=(Send(data),))
 
 
-def _kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:
-    """What the provider wants back and the next request does not have, or has in another order."""
-    signed = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
-    wanted = (*signed, *variation.text_goes_back(answer.content or ""))
-    if not _is_in(variation, answer) or not (wanted or variation.goes_back_in or variation.lacks):
-        return
-    options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
-    seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
-    found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
-    places = {text: _place(pointer) for pointer, text in reversed(found) if isinstance(text, str)}
-    names = {*_names_in(seen.payload)} if isinstance(seen, Sent) else set()
-    for text in wanted:
-        if text not in places:
-            yield Problem(f"{show(text)} is not sent back with the message that it came with")
-    for name in variation.goes_back_in:
-        if name not in names:
-            yield Problem(f"{name} is not sent back with the message that it came with")
-    for name in variation.lacks:
-        if name in names:
-            yield Problem(f"{name} is sent back, which the answer did not have")
-    order = [places[text] for text in wanted if text in places]
-    if order != sorted(order):
-        yield Problem("what the provider wants back is sent back in another order than it came in")
-
-
-def _names_in(value: Any) -> Iterator[str]:
-    """The names of all fields, of those with nothing in them, too."""
-    if is_object(value):
-        yield from value
-    for item in value.values() if is_object(value) else value if is_array(value) else ():
-        yield from _names_in(item)
-
-
-def _place(pointer: str) -> tuple[int, ...]:
-    """The place of a leaf in the lists around it: the fields of an object have no order."""
-    return tuple(int(step) for step in pointer.split("/") if step.isdecimal())
-
-
 def _unthought(trial: Trial, reply: Answered, variation: Variation) -> Iterator[Problem]:
     """Reasoning of the answer that did not come as such, or came more than once.
 
@@ -212,11 +163,6 @@ def _unthought(trial: Trial, reply: Answered, variation: Variation) -> Iterator[
             yield Problem(f"the reasoning {wanted} is not among the thinking tokens, which are {found}")
         elif count > 1:
             yield Problem(f"the reasoning {show(text)} comes {count} times in the thinking tokens")
-
-
-def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:
-    """Whether the form has a place for what goes back: a signature at each call needs calls."""
-    return bool(answer.tool_calls) or "call" not in variation.words
 
 
 OTHER_FORMS_CHECKS: Final = of_both_stages(

@@ -561,3 +561,16 @@ def is_silent_about_errors_without_a_loop(adapter: Any) -> None:
 
 def _with_headers(request: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
     return {**request, "headers": {name: change(value) for name, value in request["headers"].items()}}
+
+
+@miniature("load.calls-are-isolated", around=("groq", "cohere"))
+def knows_the_tools_that_a_thread_began_with(adapter: Any) -> None:
+    """Renamed tools get their names back from the tools of the thread's first call."""
+    own, tools_of = adapter._call_info, dict[str, Any]()  # noqa: SLF001 - a miniature spoils what it is made of
+
+    def call_info(prompt: Any, options: Any) -> Any:
+        info = own(prompt, options)
+        known = tools_of.setdefault(options.thread_id, options.tools) if options.tools else ()
+        return msgspec.structs.replace(info, tools=known)
+
+    adapter._call_info = call_info  # noqa: SLF001 - as above

@@ -153,10 +153,32 @@ def calls_are_isolated(trial: Trial) -> Iterator[Problem]:
     for one, other in zip(plain[0].requests, between, strict=False):
         yield from _same_headers(one, other)
     yield from _shared_facts(require_read(plain[0].reply), require_read(again[0].reply))
+    if "renames_tools" in trial.subject.repairs:
+        yield from _names_of_before(trial)
     if trial.subject.speaks is None:  # a gateway cannot be made once more
         yield from _sticking(trial)
     if trial.subject.bridged is None and trial.subject.speaks is None:  # where lists are lists
         yield from _sent_before(trial)
+
+
+def _names_of_before(trial: Trial) -> Iterator[Problem]:
+    """That a tool which a later call of the same thread adds comes back under the name that was sent for it."""
+    named = [{"name": name, "description": "Senses.", "inputSchema": {"type": "object"}} for name in _ODD]
+    earlier, later = ({**_PLAIN[1], "thread_id": "thread-with-tools", "tools": named[:many]} for many in (1, 2))
+    trial.subject.call(_PLAIN[0], earlier, answering_with(_SHORT))
+    call = ToolCall("call_added", FunctionCall(_ODD[-1], "{}"))
+    answer = answering_with(WrittenAnswer(tool_calls=(call,), finish="tool_calls"))
+    reply = trial.subject.call(_PLAIN[0], later, trial.subject.with_sent_names(answer, later))
+    if not isinstance(reply, Answered) or reply.error is not None:
+        return  # names that it refuses
+    found = [(one.get("function") or {}).get("name") for one in reply.calls]
+    if found != [_ODD[-1]]:
+        text = f"a tool that a thread's second call adds comes back as {show(found)}, not as {show([_ODD[-1]])}"
+        yield Problem(text, finding_class="loss")
+
+
+_ODD: Final = ("look.at", "listen/to")
+"""Names of tools that most providers do not take as they are."""
 
 
 def _sticking(trial: Trial) -> Iterator[Problem]:

@@ -12,6 +12,8 @@ from art_compliance.checks.arriving import wrong_with
 from art_compliance.checks.base import check
 from art_compliance.checks.requirements import NotApplicable, is_json
 from art_compliance.checks.streamed import options_for, whole_and_streamed
+from art_compliance.checks.translation.laws import first_difference
+from art_compliance.checks.translation.pairs import calls_together
 from art_compliance.checks.trial import Trial
 from art_compliance.checks.ways import Way, ways_of
 from art_compliance.comparison.normal_form import same_json
@@ -167,11 +169,13 @@ def same_for_every_account(trial: Trial) -> Iterator[Problem]:
     random = Random(f"{trial.seed} account")
     service = trial.dialect.service
     key, address = f"sk-{random.randbytes(16).hex()}", f"https://{(*service.hosts, _ANY_HOST)[0]}{service.base_path}"
-    prompts = [trial.scenario.prompt, _CONVERSATION]
-    usual = [trial.subject.translate(one, {"thread_id": "scenario-usual", **_SAMPLING}) for one in prompts]
-    options = {"thread_id": random.randbytes(6).hex(), "user_id": random.randbytes(6).hex(), **_SAMPLING}
+    calls = [(trial.scenario.prompt, _SAMPLING), (_CONVERSATION, _SAMPLING), *calls_together(trial, random, 1)]
+    usual = trial.subject.translate_in_turn([(prompt, {**options, **_USUAL}) for prompt, options in calls])
+    others = {name: random.randbytes(6).hex() for name in ("thread_id", "user_id")}
     try:
-        other = trial.subject.translate_for([(one, options) for one in prompts], key=key, base_url=address)
+        other = trial.subject.translate_for(
+            [(prompt, {**options, **others}) for prompt, options in calls], key=key, base_url=address
+        )
     except CannotDo as error:
         raise NotApplicable("the factory creates no adapter for the provider's public address") from error
     if not any(isinstance(one, Sent) for one in (*usual, *other)):
@@ -179,10 +183,16 @@ def same_for_every_account(trial: Trial) -> Iterator[Problem]:
     for here, there in zip(usual, other, strict=True):
         if type(here) is not type(there):
             yield Problem(f"with another key, the public address and other ids, {there}", finding_class="contract")
-        elif isinstance(here, Sent) and isinstance(there, Sent) and _differ(here.payload, there.payload):
-            yield Problem("with another key, the public address and other ids, the request is different")
+            return  # one such call is enough
+        if isinstance(here, Sent) and isinstance(there, Sent) and _differ(here.payload, there.payload):
+            pointer = first_difference(here.payload, there.payload)
+            yield Problem(
+                "with another key, the public address and other ids, the request is different", pointer=pointer
+            )
+            return
 
 
+_USUAL: Final = {"thread_id": "scenario-usual"}
 _SAMPLING: Final = {"temperature": 0.5, "max_tokens": 77}
 _CONVERSATION: Final[list[dict[str, Any]]] = [
     {"role": "system", "content": "You answer in one word."},

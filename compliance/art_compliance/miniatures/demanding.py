@@ -260,6 +260,13 @@ def behaves_for_the_suite(adapter: Any) -> None:
     retranslate(adapter, lambda translate, prompt, options: translate(_for_a_test(prompt, options), options))
 
 
+@miniature("translation.same-for-every-account", around=("openai", "anthropic"))
+def sends_no_schema_to_the_provider_itself(adapter: Any) -> None:
+    """The response schema is left out unless the adapter's host is this machine."""
+    if "127.0.0.1" not in adapter.base_url:
+        change_options(adapter, lambda options: {**options, "response_schema": None})
+
+
 def _shortened(message: dict[str, Any]) -> dict[str, Any]:
     content = message["content"]
     return {**message, "content": content[:100_000]} if isinstance(content, str) else message

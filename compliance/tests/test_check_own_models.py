@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from art_compliance.provider.script import Gate
 from art_sdk import BedrockConverseAdapter, OpenAIAdapter
 from art_sdk.adapters.chat_completions.xai import XAIAdapter
 from trials import assert_each_has, messages_of
@@ -92,11 +91,3 @@ class NamesItsHeaders(OpenAIAdapter):
 
 def test_a_mapping_of_headers_that_changes_with_a_call_is_found():
     assert_each_has(messages_of(SETTINGS, NamesItsHeaders), ["changes the headers that it is made with"])
-
-
-@pytest.mark.anyio
-async def test_a_gate_opens_when_nobody_comes_any_more():
-    gate = Gate(least=3, seconds=0.05)
-    await gate.wait()
-    await gate.wait()
-    assert gate.came_first == 1

@@ -23,7 +23,7 @@ def test_a_demanding_prompt_is_right_and_a_seed_makes_it_again(demand: Demand):
 
 
 def test_the_two_images_differ():
-    (demand,) = (one for one in DEMANDS if "images" in one.words)
+    (demand,) = (one for one in DEMANDS if "two images" in one.words)
     prompt, _ = demand.make(Random(1))
     assert [message["role"] for message in prompt] == ["user", "assistant", "user"]
     first, second = (message["content"][1]["data"] for message in prompt[::2])

@@ -17,7 +17,7 @@ from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.variations import read_data
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
-from art_compliance.provider import Asked, Response
+from art_compliance.provider import Asked, Response, answering_with
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -65,6 +65,16 @@ def _metadata_is_of_its_answer(trial: Trial, kind: Kind) -> Iterator[Problem]:
         faults = [*misshapen(reply)] or [*_strange(trial, reply, answering), *_miscounted(reply, written)]
         faults += [*_told_by_others(trial, reply, options, answering)]
         yield from (fault.after(f"{words}: ") for fault in faults)
+    yield from _traced_otherwise(trial, kind)
+
+
+def _traced_otherwise(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    """That METADATA has another trace_id than the events of a call whose caller gives none."""
+    answer = answering_with(WrittenAnswer(content=_TEXT))
+    reply = trial.subject.call(trial.scenario.prompt, options_with_tool(trial, kind), answer)
+    found = reply.metadata.get("trace_id") if isinstance(reply, Answered) and reply.error is None else None
+    if isinstance(reply, Answered) and found is not None and found not in {one.get("trace_id") for one in reply.events}:
+        yield _wrong(f"trace_id is {show(found)}, and that of the events {show(reply.events[0].get('trace_id'))}")
 
 
 def _strange(trial: Trial, reply: Answered, answering: _Answering) -> Iterator[Problem]:

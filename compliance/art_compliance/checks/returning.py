@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from art_compliance.checks.kinds import TOOLS
@@ -38,9 +38,16 @@ def kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writt
     for name in variation.lacks:
         if name in names:
             yield Problem(f"{name} is sent back, which the answer did not have")
-    order = [places[text] for text in wanted if text in places]
+    order = [places[text] for text in _in_order(variation, answer, wanted) if text in places]
     if order != sorted(order):
         yield Problem("what the provider wants back is sent back in another order than it came in")
+
+
+def _in_order(variation: Variation, answer: WrittenAnswer, wanted: tuple[str, ...]) -> Iterable[str]:
+    """What goes back, with the ids of the calls that it stands before."""
+    if not variation.before_calls:
+        return wanted
+    return [text for pair in zip(wanted, answer.tool_calls, strict=False) for text in (pair[0], pair[1].id)]
 
 
 def _is_in(variation: Variation, answer: WrittenAnswer) -> bool:

@@ -44,6 +44,8 @@ class Variation(Struct, frozen=True, kw_only=True):
     """The texts as which the answer's own text goes back, behind the others: whole, or in the parts that it has."""
     lacks: tuple[str, ...] = ()
     """Fields that the answer does not have, and the next request must not have, either."""
+    before_calls: bool = False
+    """Whether each of what goes back stands before a call of its own."""
     thoughts: tuple[str, ...] = ()
     """Texts of the answer that are its reasoning."""
     needs: frozenset[Capability] = frozenset({"reasoning"})

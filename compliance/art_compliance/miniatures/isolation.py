@@ -459,8 +459,9 @@ def _fetched(part: dict[str, Any]) -> dict[str, Any]:
 @miniature("wire.request-goes-to-the-right-endpoint", around=("bedrock",))
 def forgets_its_session_token(adapter: Any) -> None:
     """Of AWS keys with a session token, the first two parts are used."""
-    if adapter._signer is not None:  # noqa: SLF001 - a miniature spoils what it is made of
-        adapter._signer._credentials.token = None  # noqa: SLF001 - as above
+    signer = getattr(adapter, "_signer", None)
+    if signer is not None:
+        signer._credentials.token = None  # noqa: SLF001 - a miniature spoils what it is made of
 
 
 @miniature("wire.request-goes-to-the-right-endpoint", around=("openai", "ollama"))

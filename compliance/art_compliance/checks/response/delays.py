@@ -45,6 +45,7 @@ def retry_after_is_read(trial: Trial) -> Iterator[Problem]:
     yield from _misread_delay(
         trial, RETRY_AFTER_READ, ("retry-after-ms", _UNREADABLE), ("retry-after", f"{RETRY_AFTER_READ:g}")
     )
+    yield from _misread_delay(trial, RETRY_AFTER_READ, ("retry-after", f"{RETRY_AFTER_READ:g}"), *_LIMITS)
     for status in _WITH_DELAYS:
         yield from _misread_delay(trial, RETRY_AFTER_READ, ("retry-after", f"{RETRY_AFTER_READ:g}"), status=status)
     for status in (429, *_WITH_DELAYS):
@@ -120,6 +121,16 @@ _FAR_ZONE: Final = "XXX-05:30"
 """A time zone five and a half hours before UTC, as POSIX writes it: a date in a header is never of the local zone."""
 
 _UNREADABLE: Final = "soon"
+
+_LIMITS: Final = (
+    ("x-ratelimit-limit-requests", "14400"),
+    ("x-ratelimit-remaining-requests", "14370"),
+    ("x-ratelimit-reset-requests", "2m59.56s"),
+    ("x-ratelimit-reset-tokens", "7.66s"),
+    ("anthropic-ratelimit-requests-reset", "2099-01-01T00:00:00Z"),
+)
+"""What else comes with a refusal, as console.groq.com/docs/rate-limits and Anthropic's documentation have it: when the
+quotas of a day and of a minute are whole again, not when to ask again."""
 
 _ROUNDED: Final = 0.001
 

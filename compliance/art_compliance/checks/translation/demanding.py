@@ -222,6 +222,13 @@ def _many_images(random: Random) -> tuple[Prompt, Options]:
     return [*prompt, {"role": "user", "content": "Which is the brightest?"}], {}
 
 
+def _a_signed_url(_: Random) -> tuple[Prompt, Options]:
+    """Whoever quotes it again breaks its signature."""
+    image = {"type": "image", "mime_type": "image/png", "url": _SIGNED_URL}
+    return [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]}], {}
+
+
+_SIGNED_URL: Final = "https://example.org/a%2Fb/moon%20one.png?at=2%3A1&key=A%2BB%3D%26%25&more=+~%7e%C3%A9"
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
@@ -240,6 +247,7 @@ DEMANDS: Final = (
     Demand(words="equal texts and equal results", needs=_TOOLS_NEEDED, make=_equal_texts),
     Demand(words="results like data", needs=_TOOLS_NEEDED, make=_results_like_data),
     Demand(words=f"{IMAGES} images in turns of {IMAGES_IN_A_TURN}", needs=("images",), make=_many_images),
+    Demand(words="an image whose URL is signed", needs=("images",), make=_a_signed_url),
     Demand(words="two images of 0.9 MB", needs=("images",), make=_large_images),
 )
 

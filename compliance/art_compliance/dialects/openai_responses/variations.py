@@ -50,6 +50,17 @@ def _two_thoughts(body: dict[str, Any]) -> dict[str, Any]:
     return {**body, "output": [first, *output]}
 
 
+def _thoughts_between(body: dict[str, Any]) -> dict[str, Any]:
+    """Each call is thought of by itself: https://github.com/QwenLM/qwen-code/issues/8169."""
+    encrypted = iter((_FIRST, _SECOND))
+    output: list[dict[str, Any]] = []
+    for item in body["output"]:
+        if item["type"] == "function_call" and (text := next(encrypted, None)):
+            output.append(_thought(f"rs_{len(output)}", text))
+        output.append(item)
+    return {**body, "output": output}
+
+
 def _thought(name: str, encrypted: str) -> dict[str, Any]:
     summary = [{"type": "summary_text", "text": f"A thought {encrypted}."}]
     return {"id": name, "type": "reasoning", "encrypted_content": encrypted, "summary": summary}
@@ -202,6 +213,12 @@ VARIATIONS: Final = (
     ),
     Variation(words="its text behind its calls", whole=_text_last),
     Variation(words="two encrypted thoughts", whole=_two_thoughts, goes_back=(_FIRST, _SECOND)),
+    Variation(
+        words="a thought before each of two calls",
+        whole=_thoughts_between,
+        goes_back=(_FIRST, _SECOND),
+        before_calls=True,
+    ),
     Variation(
         words="a thought in two summaries", whole=_two_summaries, goes_back=(_FIRST, *_SUMMARIES), thoughts=_SUMMARIES
     ),

@@ -32,7 +32,7 @@ OPENROUTER_CHAT: Final = ChatForm(
     models=("openai/gpt-4.1", "openai/gpt-4.1-mini"),
     other_models=("anthropic/claude-sonnet-4.5", "openrouter/auto", "openai/o3-mini:nitro"),
     own_headers={"http-referer": "https://app.example", "x-title": "An app"},  # openrouter.ai/docs/app-attribution
-    own_fields={"seed": 7, "provider": {"sort": "price"}, "models": ["openai/gpt-4.1"]},
+    own_fields={"seed": 7, "provider": {"sort": "price"}, "models": ["openai/gpt-4.1"], "transforms": []},
     reasoning_fields=(
         {"reasoning": {"effort": "low"}},
         {"reasoning": {"max_tokens": 1024}},

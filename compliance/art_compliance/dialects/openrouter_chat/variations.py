@@ -49,13 +49,26 @@ _IN_PIECES: Final = [
     for left_out in (("signature",), ("text",))
 ]
 
+_SUMMARY: Final = "What was asked for, in short."
+_MIXED: Final = [
+    {"type": "reasoning.summary", "summary": _SUMMARY, "format": "openai-responses-v1", "index": 0},
+    {"type": "reasoning.encrypted", "data": _DATA[0], "format": "openai-responses-v1", "id": "rs_written", "index": 0},
+]
+"""Those of two types may have the same index: https://github.com/OpenRouterTeam/ai-sdk-provider/issues/519."""
+
 VARIATIONS: Final = (
     CITED,
     Variation(
         words="two encrypted details",
         whole=partial(_with_details, _DETAILS),
         events=partial(_details_first, _DETAILS),
-        goes_back=_DATA,
+        goes_back=("reasoning.encrypted", *_DATA),
+    ),
+    Variation(
+        words="a summary and an encrypted detail with the same index",
+        whole=partial(_with_details, _MIXED),
+        events=partial(_details_first, _MIXED),
+        goes_back=("reasoning.summary", "reasoning.encrypted", _DATA[0]),
     ),
     Variation(
         words="two signed details, whose signatures come last",

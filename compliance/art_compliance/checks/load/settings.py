@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import repeat
+from itertools import cycle, repeat
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -35,7 +35,7 @@ from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Reply
 from art_compliance.subject.subject import CallOnce
-from art_sdk import FunctionCall, ToolCall
+from art_sdk import Capability, FunctionCall, ToolCall
 
 
 @check(
@@ -111,12 +111,12 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
     """What is missing from a request, the first one or the one after a refusal; and ways that do not ask again."""
     counts: dict[Way, int] = {}
     said: set[str] = set()
-    tools = {"tools": TOOLS} if "tools" in trial.subject.capabilities else {}
-    for way in ways_of(trial):
+    for way, more in zip(ways_of(trial), cycle(_options_beside(trial))):
         before = trial.subject.request_count
-        reply = call(way.method, _PROMPT, {**_options(way), **tools}, _Once(_busy))
+        reply = call(way.method, _PROMPT, {**_options(way), **more}, _Once(_busy))
         requests = trial.subject.seen_since(before)
-        counts[way] = len(requests)
+        if requests:  # a schema may be refused for this model
+            counts[way] = len(requests)
         for number, request in enumerate(requests):
             where = "the request after a refusal" if number else "the request"
             for wrong in _lacks(request, wanted):
@@ -125,12 +125,29 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
                 said.add(wrong)
         if len(requests) > 1:
             yield from (fault.after(f"{way}, asked again after a refusal: ") for fault in _odd(way, reply, _TEXT))
-    if "retries" in wanted and counts[Way("call", streamed=False)] > 1:
+    if "retries" in wanted and counts.get(Way("call", streamed=False), 0) > 1:
         yield from _asked_less(trial, call)
     if "retries" in wanted and len(set(counts.values())) > 1:
         by_way = ", ".join(f"{count} by {way}" for way, count in counts.items())
         text = f"with {SET_RETRIES} retries, the requests to a provider that refuses the first one are not as many by"
         yield Problem(f"{text} each way: {by_way}")
+
+
+def _options_beside(trial: Trial) -> list[dict[str, Any]]:
+    """Options for which adapters have headers of their own, which may take the place of the caller's."""
+    options: dict[Capability, dict[str, Any]] = {
+        "tools": {"tools": TOOLS},
+        "response_schema": {"response_schema": _SCHEMA},
+    }
+    return [given for name, given in options.items() if name in trial.subject.capabilities] or [{}]
+
+
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {"time": {"type": "string"}},
+    "required": ["time"],
+    "additionalProperties": False,
+}
 
 
 def _asked_less(trial: Trial, call: CallOnce) -> Iterator[Problem]:

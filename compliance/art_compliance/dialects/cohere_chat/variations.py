@@ -65,6 +65,32 @@ def _with_empty(event: bytes) -> Events:
     return (event,) if nothing is None else (data_frame({**data, "delta": nothing}, event=data["type"]), event)
 
 
+def _begun_with_arguments(events: Events) -> Events:
+    """A call begins with the first piece of its arguments: https://github.com/BerriAI/litellm/issues/25533."""
+    changed: list[dict[str, Any]] = []
+    for event in events:
+        data = read_data(event)
+        if data is None:
+            continue
+        begun = changed[-1] if data["type"] == "tool-call-delta" else None
+        if begun is not None and begun["type"] == "tool-call-start" and not _arguments_in(begun):
+            changed[-1] = _with_arguments(begun, _arguments_in(data))
+        else:
+            changed.append(data)
+    return (*(data_frame(data, event=data["type"]) for data in changed), END_MARK)
+
+
+def _arguments_in(data: dict[str, Any]) -> str:
+    """The arguments, or the piece of them, in an event of a call."""
+    return str(data["delta"]["message"]["tool_calls"]["function"]["arguments"])
+
+
+def _with_arguments(data: dict[str, Any], arguments: str) -> dict[str, Any]:
+    call = data["delta"]["message"]["tool_calls"]
+    changed = {**call, "function": {**call["function"], "arguments": arguments}}
+    return {**data, "delta": {**data["delta"], "message": {**data["delta"]["message"], "tool_calls": changed}}}
+
+
 _NOTHING: Final[dict[str, Any]] = {
     "content-delta": {"message": {"content": {"text": ""}}},
     "tool-call-delta": {"message": {"tool_calls": {"function": {"arguments": ""}}}},
@@ -77,4 +103,7 @@ VARIATIONS: Final = (
     Variation(words="every field of its message", whole=_all_fields),
     Variation(words="no end mark", events=_without_end_mark),
     Variation(words="an empty piece before each", events=_empty_first),
+    Variation(
+        words="the first piece of a call's arguments where it begins", events=_begun_with_arguments, may_fail=True
+    ),
 )

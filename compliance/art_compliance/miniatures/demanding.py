@@ -6,6 +6,7 @@ import json
 import re
 from itertools import chain
 from typing import Any
+from urllib.parse import quote, unquote
 
 from art_compliance.miniatures.base import (
     Options,
@@ -38,6 +39,21 @@ def keeps_a_hundred_tools(adapter: Any) -> None:
 def cuts_long_texts(adapter: Any) -> None:
     """User texts end after 100,000 characters."""
     change_messages(adapter, "user", _shortened)
+
+
+@miniature("translation.demanding-prompts-survive", around=("openai", "xai"))
+def quotes_urls_again(adapter: Any) -> None:
+    """What is quoted in the URL of an image, and may stand there unquoted, is sent so."""
+    change_messages(adapter, "user", lambda message: {**message, "content": _quoted_again(message["content"])})
+
+
+def _quoted_again(content: Any) -> Any:
+    if not is_array(content):
+        return content
+    return [
+        {**part, "url": quote(unquote(part["url"]), safe=":/?#[]@!$&'()*+,;=~")} if part.get("url") else part
+        for part in content
+    ]
 
 
 @miniature("translation.demanding-prompts-survive", around=("openai",))
@@ -258,6 +274,12 @@ def _joined(prompt: Prompt) -> Prompt:
 def behaves_for_the_suite(adapter: Any) -> None:
     """System messages are sent only in calls whose thread_id looks like one of a test."""
     retranslate(adapter, lambda translate, prompt, options: translate(_for_a_test(prompt, options), options))
+
+
+@miniature("translation.options-survive-together", around=("openrouter",))
+def leaves_out_what_is_empty(adapter: Any) -> None:
+    """Fields of the provider's own with nothing in them are not sent: `transforms: []` switches a default off."""
+    change_payload(adapter, lambda payload: {name: value for name, value in payload.items() if value not in ([], {})})
 
 
 @miniature("translation.same-for-every-account", around=("openai", "anthropic"))

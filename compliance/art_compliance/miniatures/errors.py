@@ -108,6 +108,15 @@ def takes_dates_for_local_time(adapter: Any) -> None:
     change_errors(adapter, change)
 
 
+@miniature("response.retry-after-is-read", around=("groq", "openai"))
+def waits_for_the_quota_of_a_day(adapter: Any) -> None:
+    """The time until a quota is whole again hides the Retry-After beside it."""
+    change_errors(adapter, lambda _, head: {"retry_after": 179.56} if _QUOTA in head.headers else {})
+
+
+_QUOTA = "x-ratelimit-reset-requests"
+
+
 @miniature("response.retry-after-is-read", around=("openai", "bedrock"))
 def reads_milliseconds_or_nothing(adapter: Any) -> None:
     """A retry-after-ms that is no number hides the Retry-After beside it."""

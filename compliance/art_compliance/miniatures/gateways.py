@@ -331,3 +331,15 @@ def joins_texts_from_pieces_alone(adapter: Any) -> None:
         return change
 
     refeed_data(adapter, begin)
+
+
+@miniature(_STREAM, around=("cohere",))
+def joins_arguments_behind_the_beginning(adapter: Any) -> None:
+    """Arguments that stand where a call begins are not read, only the pieces behind it."""
+
+    def change(event: Any) -> Any:
+        if event.get("type") == "tool-call-start":
+            event["delta"]["message"]["tool_calls"]["function"]["arguments"] = ""
+        return event
+
+    refeed_data(adapter, lambda: change)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from art_compliance.miniatures.base import miniature
 from art_sdk import LLMMetadata, MetadataEvent
+from art_sdk.json_data import is_object
 
 
 def report(adapter: Any, change: Callable[[LLMMetadata], dict[str, Any]], *methods: str) -> None:
@@ -85,3 +86,17 @@ def reports_less_by_call_sync(adapter: Any) -> None:
 def takes_no_time_by_call_sync(adapter: Any) -> None:
     """`call_sync` reports that a call took no time."""
     report(adapter, lambda _: {"total_generation_time_ms": 0.0, "time_to_first_token_ms": None}, "call_sync")
+
+
+@miniature(*_OF_METADATA, around=("groq", "gemini"))
+def makes_traces_where_none_is_given(adapter: Any) -> None:
+    """METADATA has a trace_id of its own, unless the caller gives one."""
+    own = adapter.call
+
+    async def call(prompt: Any, options: Any) -> Any:
+        is_own = not (options.get("trace_id") if is_object(options) else options.trace_id)
+        async for event in own(prompt, options):
+            is_other = is_own and isinstance(event, MetadataEvent)
+            yield replace(event, metadata=replace(event.metadata, trace_id="a-trace-of-its-own")) if is_other else event
+
+    adapter.call = call

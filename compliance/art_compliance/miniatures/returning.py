@@ -219,3 +219,34 @@ def _thought_of(events: Events) -> str:
 
 
 _EMPTY: Final = {"role": "assistant", "content": ""}
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai-responses",))
+def thinks_first(adapter: Any) -> None:
+    """All reasoning of an answer goes back before its calls."""
+
+    def change(payload: Any) -> Any:
+        sent: list[Block] = payload["input"]
+        kinds = [item.get("type") for item in sent]
+        if kinds.count("reasoning") < 2 or "function_call" not in kinds:
+            return payload
+        first = kinds.index("reasoning")
+        return {**payload, "input": [*sent[:first], *sorted(sent[first:], key=lambda one: one["type"] != "reasoning")]}
+
+    change_payload(adapter, change)
+
+
+@miniature("stream.other-forms-are-read", around=("openrouter",))
+def joins_details_of_one_index(adapter: Any) -> None:
+    """The reasoning details of a stream that have the same index are kept as one, of the last type."""
+
+    def changed(event: dict[str, Any]) -> dict[str, Any]:
+        event = as_data(event)
+        for kept in _extensions_of(event).values():
+            by_index: dict[Any, Block] = {}
+            for one in kept.get("reasoning_details", ()):
+                by_index[one.get("index")] = {**by_index.get(one.get("index"), {}), **one}
+            kept.update({"reasoning_details": [*by_index.values()]} if by_index else {})
+        return event
+
+    change_streams(adapter, each_event(changed))

@@ -42,6 +42,17 @@ def has_its_own_beta_for_tools(adapter: Any) -> None:
     readdress(adapter, change)
 
 
+@miniature(_CHECK, around=("anthropic",))
+def asks_for_schemas_alone(adapter: Any) -> None:
+    """A request with a response schema asks for a beta of Anthropic's, in place of the one that the caller asks for."""
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        beta = {"anthropic-beta": "structured-outputs-2025-11-13"}
+        return {**request, "headers": {**request["headers"], **(beta if options.response_schema else {})}}
+
+    readdress(adapter, change)
+
+
 @miniature(_CHECK, around=("openai", "gemini"))
 def shares_headers(adapter: Any) -> None:
     """The headers of every adapter are in one dict, which all of them send."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import cycle, repeat
+from itertools import repeat
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -111,7 +111,9 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
     """What is missing from a request, the first one or the one after a refusal; and ways that do not ask again."""
     counts: dict[Way, int] = {}
     said: set[str] = set()
-    for way, more in zip(ways_of(trial), cycle(_options_beside(trial))):
+    beside = _options_beside(trial)
+    for at, way in enumerate(ways_of(trial)):
+        more = beside[(at + at // 2) % len(beside)]  # each of them whole and streamed
         before = trial.subject.request_count
         reply = call(way.method, _PROMPT, {**_options(way), **more}, _Once(_busy))
         requests = trial.subject.seen_since(before)

@@ -28,7 +28,7 @@ def kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writt
     seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
     found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
     places = {text: _place(pointer) for pointer, text in reversed(found) if isinstance(text, str)}
-    names = {*_names_in(seen.payload)} if isinstance(seen, Sent) else set()
+    names = {*_names_in(seen.payload if isinstance(seen, Sent) else None)}
     for text in wanted:
         if text not in places:
             yield Problem(f"{show(text)} is not sent back with the message that it came with")

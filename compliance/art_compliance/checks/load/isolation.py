@@ -171,10 +171,15 @@ def _names_of_before(trial: Trial) -> Iterator[Problem]:
     reply = trial.subject.call(_PLAIN[0], later, trial.subject.with_sent_names(answer, later))
     if not isinstance(reply, Answered) or reply.error is not None:
         return  # names that it refuses
-    found = [(one.get("function") or {}).get("name") for one in reply.calls]
+    found = [_name_of(one) for one in reply.calls]
     if found != [_ODD[-1]]:
         text = f"a tool that a thread's second call adds comes back as {show(found)}, not as {show([_ODD[-1]])}"
         yield Problem(text, finding_class="loss")
+
+
+def _name_of(call: dict[str, Any]) -> Any:
+    function: dict[str, Any] = call.get("function") or {}
+    return function.get("name")
 
 
 _ODD: Final = ("look.at", "listen/to")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -49,9 +50,12 @@ class Miniature(Struct, frozen=True):
         return _import_miniature, (self.spoil.__module__, self.spoil.__name__)
 
 
+_NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+
 def made_with() -> Mapping[str, Any]:
     """The settings that the adapter was made with, while it is made wrong: the caller's own objects."""
-    return _MADE_WITH.get()
+    return _MADE_WITH.get(_NOTHING)
 
 
 _MADE_WITH: Final[ContextVar[Mapping[str, Any]]] = ContextVar("made_with")

@@ -222,9 +222,9 @@ def _many_images(random: Random) -> tuple[Prompt, Options]:
     return [*prompt, {"role": "user", "content": "Which is the brightest?"}], {}
 
 
-def _a_signed_url(_: Random) -> tuple[Prompt, Options]:
+def _a_signed_url(random: Random) -> tuple[Prompt, Options]:
     """Whoever quotes it again breaks its signature."""
-    image = {"type": "image", "mime_type": "image/png", "url": _SIGNED_URL}
+    image = {"type": "image", "mime_type": "image/png", "url": f"{_SIGNED_URL}{random.randrange(10**6)}"}
     return [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]}], {}
 
 

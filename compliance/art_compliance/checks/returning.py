@@ -20,7 +20,7 @@ from art_sdk.json_data import is_array, is_object
 
 def kept_back(trial: Trial, reply: Answered, variation: Variation, answer: WrittenAnswer) -> Iterator[Problem]:
     """What the provider wants back and the next request does not have, or has in another order."""
-    signed = variation.goes_back[: len(answer.tool_calls) or None] if answer.tool_calls else variation.goes_back
+    signed = variation.goes_back[: len(answer.tool_calls) or None]
     wanted = (*signed, *variation.text_goes_back(answer.content or ""))
     if not _is_in(variation, answer) or not (wanted or variation.goes_back_in or variation.lacks):
         return

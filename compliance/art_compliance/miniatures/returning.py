@@ -14,17 +14,26 @@ from art_sdk.json_data import is_array
 Block = dict[str, Any]
 
 
-def _change_kept(adapter: Any, change: Callable[[Block], None]) -> None:
-    """The blocks that END's message keeps of a stream are changed in place."""
+def _change_extensions(adapter: Any, change: Callable[[Block], None]) -> None:
+    """What END's message keeps of a stream is changed in place."""
 
     def changed(event: dict[str, Any]) -> dict[str, Any]:
         event = as_data(event)
         for kept in _extensions_of(event).values():
-            for one in kept.get("blocks", ()):
-                change(one["block"])
+            change(kept)
         return event
 
     change_streams(adapter, each_event(changed))
+
+
+def _change_kept(adapter: Any, change: Callable[[Block], None]) -> None:
+    """As `_change_extensions`, of each block among it."""
+
+    def changed(kept: Block) -> None:
+        for one in kept.get("blocks", ()):
+            change(one["block"])
+
+    _change_extensions(adapter, changed)
 
 
 def _extensions_of(event: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -144,13 +153,11 @@ def keeps_what_an_item_began_with(adapter: Any) -> None:
 def joins_details_of_one_type(adapter: Any) -> None:
     """The reasoning details of a stream that have a text are kept as one, with the last signature."""
 
-    def changed(event: dict[str, Any]) -> dict[str, Any]:
-        event = as_data(event)
-        for kept in _extensions_of(event).values():
-            kept.update({name: _joined(kept[name]) for name in ("reasoning_details",) if name in kept})
-        return event
+    def change(kept: Block) -> None:
+        if "reasoning_details" in kept:
+            kept["reasoning_details"] = _joined(kept["reasoning_details"])
 
-    change_streams(adapter, each_event(changed))
+    _change_extensions(adapter, change)
 
 
 def _joined(details: list[Block]) -> list[Block]:
@@ -240,13 +247,11 @@ def thinks_first(adapter: Any) -> None:
 def joins_details_of_one_index(adapter: Any) -> None:
     """The reasoning details of a stream that have the same index are kept as one, of the last type."""
 
-    def changed(event: dict[str, Any]) -> dict[str, Any]:
-        event = as_data(event)
-        for kept in _extensions_of(event).values():
-            by_index: dict[Any, Block] = {}
-            for one in kept.get("reasoning_details", ()):
-                by_index[one.get("index")] = {**by_index.get(one.get("index"), {}), **one}
-            kept.update({"reasoning_details": [*by_index.values()]} if by_index else {})
-        return event
+    def change(kept: Block) -> None:
+        by_index: dict[Any, Block] = {}
+        for one in kept.get("reasoning_details", ()):
+            by_index[one.get("index")] = {**by_index.get(one.get("index"), {}), **one}
+        if by_index:
+            kept["reasoning_details"] = [*by_index.values()]
 
-    change_streams(adapter, each_event(changed))
+    _change_extensions(adapter, change)

@@ -50,6 +50,7 @@ def art_session(art_adapter: Factory, request: pytest.FixtureRequest) -> Iterato
             dialect=dialect_of(config),
             isolated=isolated,
             seconds=seconds_of(config),
+            seed=seed_of(config),
         )
         with opening as subject:
             selection, baseline = selection_of(config), baseline_of(config)

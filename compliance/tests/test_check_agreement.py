@@ -9,6 +9,7 @@ import pytest
 
 from art_compliance.miniatures.base import Events, as_data, change_events
 from art_compliance.miniatures.streams import change_streams
+from art_compliance.subject.access import TEST_KEY
 from art_sdk import CAPABILITIES, AnthropicAdapter, BaseAdapter, GeminiAdapter, OpenAIAdapter
 from trials import answer_events, assert_each_has, messages_of, reason_of, scripted, spoiled
 
@@ -96,7 +97,7 @@ def follow(*statuses: int, headers: bool, where: str = "") -> Any:
             ["a 302 answer r", "a 302 answer of a stream", "a 307 answer r", "a 307 answer of"],
         ),
         (
-            follow(307, headers=False, where="?key=art-compliance-key-0123456789abcdef"),
+            follow(307, headers=False, where=f"?key={TEST_KEY}"),
             ["a 307 answer r", "a 307 answer of a stream"],
         ),
     ],

@@ -13,12 +13,14 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 import rude_adapters
 from art_compliance import certify
 from art_compliance.checks.load import memory
 from art_compliance.findings import HarnessError
 from art_compliance.run.selection import Selection
+from art_compliance.subject.access import keys_of
 from art_compliance.subject.deadlines import Stopped
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.host import Order
@@ -32,7 +34,15 @@ from art_sdk import OpenAIAdapter
 
 HELLO = [{"role": "user", "content": "hello"}]
 OPTIONS = {"thread_id": "t"}
-ORDER = Order(make=OpenAIAdapter, name="openai", requested=None, access=None, formats={}, url="http://127.0.0.1:9")
+ORDER = Order(
+    make=OpenAIAdapter,
+    name="openai",
+    requested=None,
+    access=None,
+    keys=keys_of(0),
+    formats={},
+    url="http://127.0.0.1:9",
+)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +114,7 @@ def job(make: Any, **more: Any) -> dict[str, Any]:
     factory = base64.b64encode(pickle.dumps(make)).decode()
     known = {"path": sys.path, "factory": factory, "access": None, "name": "it", "requested": None}
     formats = [{"name": "openai-chat", "model": "gpt-5.2"}]
-    return {**known, "url": ORDER.url, "formats": formats, "limit": 5.0, **more}
+    return {**known, "keys": asdict(ORDER.keys), "url": ORDER.url, "formats": formats, "limit": 5.0, **more}
 
 
 def asked(channel: Channel, message: Any) -> dict[str, Any]:
@@ -147,10 +157,10 @@ def test_a_factory_that_cannot_be_imported_says_so(channel: Channel):
 
 def test_only_a_factory_that_has_a_name_runs_in_another_process(monkeypatch: pytest.MonkeyPatch):
     with pytest.raises(NoProcess, match="its factory cannot be pickled"):
-        Far(Order(make=lambda **_: None, name="x", requested=None, access=None, formats={}, url=""))
+        Far(Order(make=lambda **_: None, name="x", requested=None, access=None, keys=keys_of(0), formats={}, url=""))
     monkeypatch.setattr(Talks, "__module__", "__main__")
     with pytest.raises(NoProcess, match="defined in the main program"):
-        Far(Order(make=Talks, name="x", requested=None, access=None, formats={}, url=""))
+        Far(Order(make=Talks, name="x", requested=None, access=None, keys=keys_of(0), formats={}, url=""))
 
 
 STUCK = """

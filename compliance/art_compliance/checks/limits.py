@@ -128,6 +128,9 @@ LEAST_CALLS_AT_ONCE: Final = 40
 CALLS_IN_LOOPS: Final = 4
 """concurrent calls, threads and event loops of an adapter that works in each of them"""
 
+LOOPS_WITH_CALLS: Final = 2
+"""event loops, one after the other, in each of which an adapter gets so many concurrent calls"""
+
 REFUSALS: Final = 8
 """statuses, drawn from those that providers do not document, that come with the provider's own error"""
 

@@ -7,8 +7,15 @@ from typing import Any
 
 import msgspec
 
-from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, failed, miniature
-from art_compliance.subject.access import TEST_KEY
+from art_compliance.miniatures.base import (
+    Events,
+    as_data,
+    change_events,
+    change_payload,
+    failed,
+    made_with,
+    miniature,
+)
 from art_compliance.subject.events import Answered
 from art_sdk import TokenEvent
 from art_sdk.json_data import is_array, is_object
@@ -276,7 +283,8 @@ def forgets_the_providers_code(adapter: Any) -> None:
 @miniature("response.key-is-never-shown")
 def shows_the_key(adapter: Any) -> None:
     """The error shows the request with its headers."""
-    change_events(adapter, lambda events: failed(f"Bearer {TEST_KEY}") if _has(events, "ERROR") else events)
+    key = made_with().get("api_key")
+    change_events(adapter, lambda events: failed(f"Bearer {key}") if _has(events, "ERROR") else events)
 
 
 @miniature("response.key-is-never-shown", around=("bedrock",))

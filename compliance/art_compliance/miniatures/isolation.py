@@ -18,8 +18,15 @@ from urllib.request import Request, urlopen
 
 import msgspec
 
-from art_compliance.miniatures.base import as_data, change_events, change_options, change_payload, miniature, retell
-from art_compliance.subject.access import OTHER_KEY, TEST_KEY
+from art_compliance.miniatures.base import (
+    as_data,
+    change_events,
+    change_options,
+    change_payload,
+    made_with,
+    miniature,
+    retell,
+)
 from art_compliance.subject.events import event_data
 from art_sdk import CallOptions
 from art_sdk.json_data import is_object
@@ -44,7 +51,18 @@ def _with_header(request: dict[str, Any], name: str, value: str | None) -> dict[
 @miniature("load.adapters-are-isolated")
 def has_one_key_for_all(adapter: Any) -> None:
     """Every adapter of the process sends the key of the first one."""
-    readdress(adapter, lambda request, _: _with_headers(request, lambda text: text.replace(OTHER_KEY, TEST_KEY)))
+    own, first = _own_and_first_key()
+    readdress(adapter, lambda request, _: _with_headers(request, lambda text: text.replace(own, first)))
+
+
+def _own_and_first_key() -> tuple[str, str]:
+    """The adapter's key, and that of the first one with a URL of the same host."""
+    given = made_with()
+    own = given.get("api_key") or "none"
+    return own, _FIRST_KEYS.setdefault(urlsplit(given.get("base_url") or "").netloc, own)
+
+
+_FIRST_KEYS: Final[dict[str, str]] = {}
 
 
 @miniature("load.adapters-are-isolated", "wire.request-goes-to-the-right-endpoint", around=("openai",))
@@ -76,10 +94,11 @@ def has_one_url_for_all(adapter: Any) -> None:
 @miniature("load.adapters-are-isolated")
 def keeps_one_key_for_each_url(adapter: Any) -> None:
     """The headers of a URL are made once for all adapters: a second one there sends the first one's key."""
+    own, first = _own_and_first_key()
 
     def change(request: dict[str, Any], _: Any) -> dict[str, Any]:
         is_elsewhere = "/another/" in request["url"]
-        return request if is_elsewhere else _with_headers(request, lambda text: text.replace(OTHER_KEY, TEST_KEY))
+        return request if is_elsewhere else _with_headers(request, lambda text: text.replace(own, first))
 
     readdress(adapter, change)
 

@@ -228,6 +228,23 @@ def asks_again_after_it_was_cancelled(adapter: Any) -> None:
     adapter.call = call
 
 
+@miniature("stream.cancelling-ends-the-call", around=("openai", "anthropic"))
+def retries_what_was_cancelled(adapter: Any) -> None:
+    """An adapter that is made with retries calls in a task of its own, which nobody cancels."""
+    if not adapter._exchange.retries:  # noqa: SLF001 - a miniature spoils what it is made of
+        return
+    own = adapter.call
+
+    async def read(prompt: Any, options: Any) -> Any:
+        return [event async for event in own(prompt, options)]
+
+    async def call(prompt: Any, options: Any) -> Any:
+        for event in await asyncio.shield(asyncio.ensure_future(read(prompt, options))):
+            yield event
+
+    adapter.call = call
+
+
 def _with_message(event: EventData, more: EventData) -> EventData:
     message = event.get("message")
     return {**event, "message": {**message, **more}} if event["type"] == "END" and message else event

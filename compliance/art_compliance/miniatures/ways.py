@@ -47,6 +47,20 @@ def completes_in_its_first_loop_alone(adapter: Any) -> None:
     adapter.complete = complete
 
 
+@miniature("load.every-loop-and-thread-works", around=("openai", "anthropic"))
+def waits_in_its_first_loop_alone(adapter: Any) -> None:
+    """A lock belongs to the event loop in which a call first waited for it: those that wait in the next one fail."""
+    own, lock = adapter.call, asyncio.Lock()
+
+    async def call(prompt: Any, options: Any) -> Any:
+        async with lock:
+            await asyncio.sleep(0)  # such as for a token
+        async for event in own(prompt, options):
+            yield event
+
+    adapter.call = call
+
+
 @miniature("load.slow-calls-do-not-block-others", around=("openai", "gemini"))
 def completes_one_after_the_other(adapter: Any) -> None:
     """`complete_sync` waits until that of another thread has ended."""

@@ -121,7 +121,12 @@ class Run:
         if self._subject is None:
             self._subject = self._stack.enter_context(
                 open_subject(
-                    self.make, name=self.name, dialect=self._dialect, isolated=self._isolated, seconds=self._seconds
+                    self.make,
+                    name=self.name,
+                    dialect=self._dialect,
+                    isolated=self._isolated,
+                    seconds=self._seconds,
+                    seed=self._seed,
                 )
             )
         if self._session is None:

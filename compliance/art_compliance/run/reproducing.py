@@ -36,7 +36,7 @@ def judge_scenario(
         raise HarnessError(f"there is no check {check!r}")
     factory = find_factory(make) if isinstance(make, str) else make
     name = make if isinstance(make, str) else name_of(make)
-    with open_subject(factory, name=name, dialect=dialect) as subject:
+    with open_subject(factory, name=name, dialect=dialect, seed=seed) as subject:
         return judge_alone(CHECKS[check], Trial(subject, load_scenario(path), seed))
 
 

@@ -60,7 +60,7 @@ def measure_sensitivity(
     selection = structs.replace(with_own_cassettes(selection, name_of(make)), preview=True)
     plan = selection.plan()
     outcomes: list[FaultOutcome] = []
-    with open_subject(make, name=name, dialect=dialect) as subject:
+    with open_subject(make, name=name, dialect=dialect, seed=seed) as subject:
         right = Session(subject, seed, _SEARCH, selection)
         for miniature in MINIATURES:
             outcomes.append(_try_fault(miniature, right, plan, selection))
@@ -76,7 +76,8 @@ def _try_fault(miniature: Miniature, right: Session, plan: Plan, selection: Sele
     only = Search(profile=_SEARCH.profile, only=miniature.fails)
     try:
         make = miniature.of(known.make)
-        with _silenced(), open_subject(make, name=known.name, dialect=known.requested_dialect) as subject:
+        opening = open_subject(make, name=known.name, dialect=known.requested_dialect, seed=right.seed)
+        with _silenced(), opening as subject:
             return _compare(miniature, Session(subject, right.seed, only, selection), right, plan)
     except HarnessError as error:
         why = f"it cannot be applied to this adapter: {str(error).partition(': ')[2]}"

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any, Final
 
 from msgspec import Struct
 
 from art_compliance.findings import HarnessError
 
-TEST_KEY: Final = "art-compliance-key-0123456789abcdef"
-"""The key for every adapter that calls the loopback provider. It opens nothing."""
-
-OTHER_KEY: Final = "art-compliance-key-fedcba9876543210"
-"""The key of a second adapter. It opens nothing either."""
-
-ENVIRONMENT_KEY: Final = "art-compliance-key-of-the-environment"
-ENVIRONMENT_LOGIN: Final = "art-compliance"
+ENVIRONMENT_LOGIN: Final = "somebody"
 ENVIRONMENT_PATH: Final = "/environment"
-"""A key, the name of a login and the path of a URL in the environment, for no adapter that is given a key and a URL."""
+"""The name of a login and the path of a URL in the environment, for no adapter that is given a key and a URL."""
+
+
+class Keys(Struct, frozen=True):
+    """The keys of a run, which open nothing: of its adapter, of a second one, and of the environment, for neither."""
+
+    own: str
+    other: str
+    environment: str
+
+
+def keys_of(seed: int) -> Keys:
+    """The keys of the run with this seed: an adapter cannot see by its key that it is tested."""
+    drawn = Random(f"keys {seed}")  # noqa: S311 - they are secrets of nobody
+    return Keys(*(drawn.randbytes(20).hex() for _ in Keys.__struct_fields__))
+
+
+TEST_KEY: Final = keys_of(0).own
+"""The key for every adapter that calls the loopback provider outside a run, which has a seed."""
 
 
 class Access(Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from art_compliance.findings import HarnessError, not_made
-from art_compliance.subject.access import TEST_KEY, Access
+from art_compliance.subject.access import Access, Keys
 from art_compliance.subject.deadlines import LIMIT, Runner, Stopped, run_bounded
 from art_compliance.subject.factories import Factory, with_article
 from art_compliance.subject.formats import Format
@@ -29,6 +29,7 @@ class Order(Struct, frozen=True, kw_only=True):
     name: str
     requested: str | None
     access: Access | None
+    keys: Keys
     url: str
     formats: Mapping[str, Format]
     limit: float = LIMIT
@@ -64,7 +65,7 @@ def make_adapter(order: Order, dialect: Format | None, run: Runner = run_bounded
         given = "nothing (None)" if order.make is None else with_article(order.make)
         raise order.error(f"{given} is not a factory; give the adapter's class or a function")
     base_url = order.url + ("" if dialect is None else dialect.base_path)
-    own = order.access or Access(key=TEST_KEY, base_url=base_url)
+    own = order.access or Access(key=order.keys.own, base_url=base_url)
     try:
         model = own.model or _model(order, dialect)
         return run(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model), LIMIT)

@@ -9,11 +9,12 @@ from math import inf
 from typing import Final
 
 import anyio.from_thread
+from msgspec import structs
 
 from art_compliance.dialects import DIALECTS, find_dialect
 from art_compliance.findings import HarnessError
 from art_compliance.provider import LoopbackProvider
-from art_compliance.subject.access import TEST_KEY, Access
+from art_compliance.subject.access import Access, keys_of
 from art_compliance.subject.deadlines import LIMIT, end_idle
 from art_compliance.subject.factories import Factory, gateway_of
 from art_compliance.subject.formats import Format
@@ -41,14 +42,15 @@ def open_subject(
     limit: float | None = None,
     hash_seed: str | None = None,
     seconds: float = inf,
+    seed: int = 0,
 ) -> Generator[Subject]:
     """The adapter that the factory makes, ready to be called until the block ends.
 
     Calls go to the loopback provider; with `access` they go to the real one. `dialect` overrides what the adapter
     declares. With `isolated` the adapter runs in its own process, or, where it cannot be made in one, in this
     process: `Subject.in_process` says why. `limit` is the seconds that a call may take, `seconds` those after which the
-    adapter is not used any more, and `hash_seed` the PYTHONHASHSEED of that process. Raises HarnessError if the adapter
-    cannot be made, inspected or closed.
+    adapter is not used any more, and `hash_seed` the PYTHONHASHSEED of that process. The keys come from the `seed`.
+    Raises HarnessError if the adapter cannot be made, inspected or closed.
     """
     gateway = gateway_of(make)
     if gateway is not None and access is not None:
@@ -57,11 +59,13 @@ def open_subject(
         find_dialect(dialect)
     with LoopbackProvider(port=0 if gateway is None else gateway.port) as server, ExitStack() as stack:
         stack.callback(end_idle)
+        keys = keys_of(seed)
         order = Order(
             make=make,
             name=name,
             requested=dialect,
             access=access,
+            keys=keys,
             url=server.url,
             formats=known_formats(),
             limit=limit or (LIMIT_APART if isolated else LIMIT),
@@ -74,7 +78,7 @@ def open_subject(
             make=make,
             requested_dialect=dialect,
             server=server,
-            key=TEST_KEY if access is None else access.key,
+            keys=keys if access is None else structs.replace(keys, own=access.key),
             in_process=in_process,
             ends=time.perf_counter() + seconds,
         )

@@ -157,6 +157,7 @@ def _job_of(order: Order) -> dict[str, Any]:
         "name": order.name,
         "requested": order.requested,
         "access": access,
+        "keys": msgspec.structs.asdict(order.keys),
         "url": order.url,
         "formats": [msgspec.structs.asdict(one) for one in order.formats.values()],
         "limit": order.limit,

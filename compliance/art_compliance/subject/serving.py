@@ -20,7 +20,7 @@ import anyio.from_thread
 import msgspec
 
 from art_compliance.findings import HarnessError, NotMade
-from art_compliance.subject.access import Access
+from art_compliance.subject.access import Access, Keys
 from art_compliance.subject.deadlines import run_here
 from art_compliance.subject.factories import imported
 from art_compliance.subject.formats import Format
@@ -86,7 +86,7 @@ def _open(channel: Channel, portal: anyio.from_thread.BlockingPortal, printed: P
         access = None if job["access"] is None else Access(**job["access"])
         known = {name: job[name] for name in ("name", "requested", "url", "limit")}
         formats = {one["name"]: Format(**one) for one in job["formats"]}
-        order = Order(make=factory, access=access, formats=formats, **known)
+        order = Order(make=factory, access=access, keys=Keys(**job["keys"]), formats=formats, **known)
         made.append(make_host(order, portal, run_here))
         return msgspec.to_builtins(made[0].facts)
 

@@ -27,6 +27,7 @@ from art_compliance.provider import Answerer, Asked, LoopbackProvider, Response,
 from art_compliance.provider.receiving import Request
 from art_compliance.provider.server import Served
 from art_compliance.quoting import shorten
+from art_compliance.subject.access import Keys
 from art_compliance.subject.constants import learn_constants
 from art_compliance.subject.deadlines import OutOfTime, Stopped
 from art_compliance.subject.events import Answered
@@ -65,7 +66,7 @@ class Subject:
         make: Factory,
         requested_dialect: str | None,
         server: LoopbackProvider,
-        key: str,
+        keys: Keys,
         in_process: str | None,
         ends: float = inf,
     ) -> None:
@@ -87,7 +88,8 @@ class Subject:
         self.settings = facts.settings
         self.factory_name = facts.factory_name
         self.class_name = facts.class_name
-        self.secrets = (key,)
+        self.keys = keys
+        self.secrets = (keys.own,)
         self.has_call = "call" in facts.methods
         self.has_translate = "translate" in facts.methods
         self.in_process = in_process
@@ -339,6 +341,20 @@ class Subject:
         """
         with self.answering(answerer):
             return self._use_for_each("call_in_own_loops", calls=list(calls), at_once=at_once)
+
+    def call_together_in_own_loops(
+        self, loops: list[list[tuple[Any, Any]]], method: str, answerer: Answerer
+    ) -> list[list[Reply]]:
+        """The replies of another adapter to calls at the same time in one event loop, then to others in the next.
+
+        Raises CannotDo if its calls are not asynchronous.
+        """
+        with self.answering(answerer):
+            try:
+                replies: list[list[Reply]] = self.use("call_together_in_own_loops", loops=loops, method=method)
+            except Stopped as error:
+                return [[observe_error(error)]]
+        return replies
 
     @contextmanager
     def opening_another(self, *, key: str, path: str) -> Generator[CallOnce]:

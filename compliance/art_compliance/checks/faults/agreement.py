@@ -17,7 +17,6 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Request, Response
 from art_compliance.provider.server import LoopbackServer
 from art_compliance.quoting import show, show_both
-from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 
 
@@ -93,7 +92,7 @@ def key_stays_at_its_host(trial: Trial) -> Iterator[Problem]:
                 redirect = Response(status, headers=(("location", f"{url}/v1/other"),))
                 before = other.count
                 trial.subject.call(trial.scenario.prompt, options_for(trial, streamed=streamed), giving(redirect))
-                if any(map(_has_key, other.seen(before))):
+                if any(_has_key(trial, one) for one in other.seen(before)):
                     kind = " of a stream" if streamed else ""
                     text = f"the key was sent to {place} of another server, to which a {status} answer{kind} redirects"
                     yield Problem(text)
@@ -102,6 +101,6 @@ def key_stays_at_its_host(trial: Trial) -> Iterator[Problem]:
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
 
 
-def _has_key(request: Request) -> bool:
-    sent = (request.target, *request.headers.values())
-    return any(TEST_KEY in text for text in sent) or TEST_KEY.encode() in request.body
+def _has_key(trial: Trial, request: Request) -> bool:
+    key, sent = trial.subject.keys.own, (request.target, *request.headers.values())
+    return any(key in text for text in sent) or key.encode() in request.body

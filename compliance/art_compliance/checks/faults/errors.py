@@ -21,7 +21,6 @@ from art_compliance.pointers import leaves
 from art_compliance.provider import Response
 from art_compliance.provider.faults import LONG, RETRY_AFTER
 from art_compliance.quoting import shorten
-from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Reply
 from art_sdk.json_data import is_object
@@ -135,20 +134,20 @@ def print_nothing(trial: Trial) -> Iterator[Problem]:
     A warning at each call is noise in every log, and an exception where warnings are errors.
     """
     if printed := trial.once(_run).printed.strip():
-        first = _without_key(printed.partition("\n")[0])
+        first = _without_key(trial, printed.partition("\n")[0])
         yield Problem(f"{len(printed.splitlines())} lines were printed, the first of them {first}")
         return
     captured = trial.once(_captured)
     if printed := str(captured.get("printed", "")).strip():
-        first = _without_key(printed.partition("\n")[0])
+        first = _without_key(trial, printed.partition("\n")[0])
         yield Problem(f"good calls print {len(printed.splitlines())} lines, the first of them {first}")
     for warning in dict.fromkeys(captured.get("warned", ())):
-        yield Problem(f"a good call warns: {_without_key(warning)}")
+        yield Problem(f"a good call warns: {_without_key(trial, warning)}")
 
 
-def _without_key(text: str) -> str:
+def _without_key(trial: Trial, text: str) -> str:
     """The text for a message, which must not show the key either."""
-    return shorten(text.replace(TEST_KEY, "[the key]"))
+    return shorten(text.replace(trial.subject.keys.own, "[the key]"))
 
 
 def _captured(trial: Trial) -> dict[str, Any]:
@@ -195,11 +194,11 @@ def show_no_key(trial: Trial) -> Iterator[Problem]:
     seen = ((one.case, one.reply) for one in run.seen)
     for case, reply in (*seen, *_with_the_key(trial), *trial.once(wait).replies):
         shown: Any = reply.events if isinstance(reply, Answered) else str(reply)
-        if any(TEST_KEY in str(leaf) for _, leaf in leaves(shown)):
+        if any(trial.subject.keys.own in str(leaf) for _, leaf in leaves(shown)):
             yield Problem(f"{case}: {'an event' if isinstance(reply, Answered) else 'the exception'} shows the key")
     for line in (run.logs + str(trial.once(_captured).get("logged", ""))).splitlines():
-        if TEST_KEY in line:
-            yield Problem(f"a log shows the key: {_without_key(line)}")
+        if trial.subject.keys.own in line:
+            yield Problem(f"a log shows the key: {_without_key(trial, line)}")
             return
 
 
@@ -207,7 +206,7 @@ def _with_the_key(trial: Trial) -> Iterator[tuple[str, Reply]]:
     """Streams that fail with an error text in which the provider repeats the key."""
     if not trial.once(can_stream):
         return
-    words, options = f"Incorrect API key provided: {TEST_KEY}", options_for(trial, streamed=True)
+    words, options = f"Incorrect API key provided: {trial.subject.keys.own}", options_for(trial, streamed=True)
     dialect = trial.dialect
     for what, response in (
         ("status 401 that repeats the key (streamed)", Response(401, dialect.answers.write_error(401, words))),

@@ -21,7 +21,7 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Request, Response, answering_with
 from art_compliance.quoting import show, show_both
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_LOGIN, ENVIRONMENT_PATH, OTHER_KEY, TEST_KEY
+from art_compliance.subject.access import ENVIRONMENT_LOGIN, ENVIRONMENT_PATH
 from art_compliance.subject.events import Answered
 from art_compliance.subject.observations import Watched
 from art_sdk import FunctionCall, ToolCall
@@ -44,14 +44,14 @@ def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
     path = _OTHER_PATH + (service.base_path if service.foreign_base_path is None else service.foreign_base_path)
     before = trial.subject.request_count
     methods = trial.subject.call_methods
-    with trial.subject.opening_another(key=OTHER_KEY, path=path) as other:
+    with trial.subject.opening_another(key=trial.subject.keys.other, path=path) as other:
         for method in methods:
             for number, call in enumerate((trial.subject.call_by, other, trial.subject.call_by)):
                 call(method, *ask_number(trial, number), echo)
     requests = trial.subject.seen_since(before)
     posts = [one for one in requests if one.method == "POST"]
-    is_in_order = len(posts) == len(_WANTED) * len(methods)
-    mixed = _mixed_up(posts, methods) if is_in_order else _with_another_key(requests)
+    is_in_order = len(posts) == len(_wanted(trial)) * len(methods)
+    mixed = _mixed_up(trial, posts) if is_in_order else _with_another_key(trial, requests)
     mixed = mixed or _half_alike(trial, path)
     yield from map(Problem, mixed)
     if not (is_in_order or mixed):
@@ -60,23 +60,24 @@ def adapters_are_isolated(trial: Trial) -> Iterator[Problem]:
         yield from _misplaced(posts[0], posts[1], service)
 
 
-def _mixed_up(requests: Sequence[Request], methods: Sequence[str]) -> list[str]:
+def _mixed_up(trial: Trial, requests: Sequence[Request]) -> list[str]:
     """What is strange about the requests by the first method of which one is: by the next, it is the same again."""
-    for at, method in enumerate(methods):
+    wanted = _wanted(trial)
+    for at, method in enumerate(trial.subject.call_methods):
         by = "" if method == "call" else f"by {method}, "
-        seen = zip(requests[at * len(_WANTED) :], _WANTED, strict=False)
-        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in strange(one, key, path)]
+        seen = zip(requests[at * len(wanted) :], wanted, strict=False)
+        wrong = [f"{by}{which} {text}" for one, (which, key, path) in seen for text in strange(trial, one, key, path)]
         if wrong:
             return wrong
     return []
 
 
-def _with_another_key(requests: Sequence[Request]) -> list[str]:
+def _with_another_key(trial: Trial, requests: Sequence[Request]) -> list[str]:
     """What is strange about requests that are more or fewer than the calls: each URL has a key of its own."""
     for one in requests:
         is_other = one.target.startswith(_OTHER_PATH)
-        which, key, path = _WANTED[is_other]
-        wrong = [f"{which}, in a {one.method}, {text}" for text in strange(one, key, path)]
+        which, key, path = _wanted(trial)[is_other]
+        wrong = [f"{which}, in a {one.method}, {text}" for text in strange(trial, one, key, path)]
         if wrong:
             return wrong
     return []
@@ -84,26 +85,34 @@ def _with_another_key(requests: Sequence[Request]) -> list[str]:
 
 def _half_alike(trial: Trial, other_path: str) -> list[str]:
     """What is strange about the first request of an adapter that shares its URL with the first one, or its key."""
+    keys = trial.subject.keys
     others = (
-        ("an adapter with another key, at the same base_url,", OTHER_KEY, trial.dialect.service.base_path, ""),
-        ("an adapter with the same key, at another base_url,", TEST_KEY, other_path, _OTHER_PATH),
+        ("an adapter with another key, at the same base_url,", keys.other, trial.dialect.service.base_path, ""),
+        ("an adapter with the same key, at another base_url,", keys.own, other_path, _OTHER_PATH),
     )
     for which, key, path, place in others:
         before = trial.subject.request_count
         with trial.subject.opening_another(key=key, path=path) as call:
             call("call", *ask_number(trial, 0), echo)
-        wrong = [f"{which} {text}" for one in trial.subject.seen_since(before) for text in strange(one, key, place)]
+        wrong = [
+            f"{which} {text}" for one in trial.subject.seen_since(before) for text in strange(trial, one, key, place)
+        ]
         if wrong:
             return wrong
     return []
 
 
 _OTHER_PATH: Final = "/another"
-_WANTED: Final = (
-    ("the first adapter", TEST_KEY, ""),
-    ("a second one", OTHER_KEY, _OTHER_PATH),
-    ("the first adapter, called again,", TEST_KEY, ""),
-)
+
+
+def _wanted(trial: Trial) -> tuple[tuple[str, str, str], ...]:
+    """The adapters in the order of their calls, with the key and the first part of the path of each."""
+    keys = trial.subject.keys
+    return (
+        ("the first adapter", keys.own, ""),
+        ("a second one", keys.other, _OTHER_PATH),
+        ("the first adapter, called again,", keys.own, ""),
+    )
 
 
 def _misplaced(own: Request, other: Request, service: Service) -> Iterator[Problem]:
@@ -114,23 +123,21 @@ def _misplaced(own: Request, other: Request, service: Service) -> Iterator[Probl
         yield Problem(text)
 
 
-def strange(request: Request, key: str, path: str) -> Iterator[str]:
+def strange(trial: Trial, request: Request, key: str, path: str) -> Iterator[str]:
     """What is strange about a request: the key of another adapter, a URL that is not under the path of its own."""
+    keys = trial.subject.keys
+    login = b64encode(f"{ENVIRONMENT_LOGIN}:{keys.environment}".encode()).decode()  # as a header has it
     sent = f"{request.target} {request.headers}"
     if key not in sent:
-        instead = ", but a login of the user's netrc file" if _LOGIN in sent else ""
+        instead = ", but a login of the user's netrc file" if login in sent else ""
         yield f"does not send its own key{instead}"
-    elif ENVIRONMENT_KEY in sent or _LOGIN in sent:
+    elif keys.environment in sent or login in sent:
         yield "sends a key of the environment besides its own"
-    if (OTHER_KEY if key == TEST_KEY else TEST_KEY) in sent:
+    if (keys.other if key == keys.own else keys.own) in sent:
         yield "sends the key of the other adapter"
     is_from_environment = request.target.startswith(ENVIRONMENT_PATH)
     if is_from_environment or request.target.startswith(_OTHER_PATH) != bool(path):
         yield f"calls {show(request.target)}, which is not under its own base_url"
-
-
-_LOGIN: Final = b64encode(f"{ENVIRONMENT_LOGIN}:{ENVIRONMENT_KEY}".encode()).decode()
-"""What the user's netrc file has for the host, as a header has it."""
 
 
 @check(
@@ -193,7 +200,7 @@ def _sticking(trial: Trial) -> Iterator[Problem]:
         return
     prompt, options = _PLAIN
     before = trial.subject.request_count
-    with trial.subject.opening_another(key=OTHER_KEY, path=trial.dialect.service.base_path) as call:
+    with trial.subject.opening_another(key=trial.subject.keys.other, path=trial.dialect.service.base_path) as call:
         for has_fields in _FIELDS_IN:
             own = {"provider": {trial.dialect.name: fields}} if has_fields else {}
             call("call", prompt, {**options, **own}, answering_with(_SHORT))

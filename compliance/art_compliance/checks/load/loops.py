@@ -12,6 +12,7 @@ from art_compliance.checks.answerers import busy
 from art_compliance.checks.base import check
 from art_compliance.checks.limits import (
     CALLS_IN_LOOPS,
+    LOOPS_WITH_CALLS,
     PATIENCE_WITH_SLOW_CALLS,
     RETRY_AFTER,
     RETRY_SLACK,
@@ -21,12 +22,13 @@ from art_compliance.checks.limits import (
 from art_compliance.checks.load.numbered import answer_to, ask_number, echo, in_every_way, number_in, why_not_its_own
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
-from art_compliance.checks.ways import Way
+from art_compliance.checks.ways import Way, ways_of
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Pause, Response, Send, delayed
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.interrupting import CannotDo
+from art_compliance.subject.subject import AskingBy
 
 
 @check(
@@ -40,6 +42,20 @@ from art_compliance.subject.host.interrupting import CannotDo
 def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
     """A script calls `asyncio.run` again and again; a server has many threads; a notebook has a loop that runs."""
     calls = in_every_way(trial, CALLS_IN_LOOPS)
+    found = [*_each_on_its_own(trial, calls)]
+    yield from found or _together_in_loops(trial)
+    for number, (prompt, options, method) in enumerate(calls):
+        if not method.endswith("_sync"):
+            continue
+        with trial.subject.answering(echo):
+            reply = trial.subject.attempt("call_in_running_loop", prompt=prompt, options=options, method=method)
+        if (wrong := why_not_its_own(number, reply)) is not None:
+            kind = ", streamed" if options.get("stream") else ""
+            yield Problem(f"{method}, in a thread whose event loop runs{kind}: {wrong}")
+
+
+def _each_on_its_own(trial: Trial, calls: list[AskingBy]) -> Iterator[Problem]:
+    """The first call that fails of those that have an event loop each, and of those that have a thread each."""
     for how, at_once in (("event loop", False), ("thread", True)):
         replies = trial.subject.call_in_own_loops(calls, echo, at_once=at_once)
         for number, ((_, options, method), reply) in enumerate(zip(calls, replies, strict=True)):
@@ -49,14 +65,22 @@ def every_loop_and_thread_works(trial: Trial) -> Iterator[Problem]:
                 way = f"with a new adapter{_by(Way(method, bool(options.get('stream'))))}"
                 yield Problem(f"{how} {number + 1} of {len(calls)}, {where}, {way}: {wrong}")
                 break
-    for number, (prompt, options, method) in enumerate(calls):
-        if not method.endswith("_sync"):
+
+
+def _together_in_loops(trial: Trial) -> Iterator[Problem]:
+    """Concurrent calls in one event loop, then in the next: a lock belongs to the loop in which one waited for it."""
+    for way in (one for one in ways_of(trial) if not one.method.endswith("_sync")):
+        numbered = [ask_number(trial, number, streamed=way.streamed) for number in range(CALLS_IN_LOOPS)]
+        try:
+            loops = trial.subject.call_together_in_own_loops([numbered] * LOOPS_WITH_CALLS, way.method, echo)
+        except CannotDo:
             continue
-        with trial.subject.answering(echo):
-            reply = trial.subject.attempt("call_in_running_loop", prompt=prompt, options=options, method=method)
-        if (wrong := why_not_its_own(number, reply)) is not None:
-            kind = ", streamed" if options.get("stream") else ""
-            yield Problem(f"{method}, in a thread whose event loop runs{kind}: {wrong}")
+        for number, replies in enumerate(loops, start=1):
+            wrongs = filter(None, map(why_not_its_own, count(), replies))
+            if (wrong := next(wrongs, None)) is not None:
+                where = f"event loop {number} of {len(loops)}, one after the other"
+                yield Problem(f"concurrent calls in {where}, with a new adapter{_by(way)}: {wrong}")
+                return
 
 
 def _by(way: Way) -> str:

@@ -29,7 +29,6 @@ from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Request, Response, Send, answering_with, delayed
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.access import OTHER_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.host.interrupting import CannotDo
@@ -281,10 +280,11 @@ def _shared(trial: Trial, settings: dict[str, Any], call: CallOnce) -> Iterator[
     yield from changed
     if changed:
         return
-    trial.subject.use("open_with_the_same", key=OTHER_KEY)
+    other = trial.subject.keys.other
+    trial.subject.use("open_with_the_same", key=other)
     before = trial.subject.request_count
     call("call", _PROMPT, _options(Way("call", streamed=False)), answering_with(_TEXT))
-    for wrong in [text for one in trial.subject.seen_since(before)[:1] for text in strange(one, OTHER_KEY, "")]:
+    for wrong in [text for one in trial.subject.seen_since(before)[:1] for text in strange(trial, one, other, "")]:
         yield Problem(f"an adapter with another key that is made with the same mapping of headers {wrong}")
 
 

@@ -9,7 +9,6 @@ from art_compliance.cassettes.matching import ScrubbedRequest
 from art_compliance.cassettes.playing import Player
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.trial import Trial
-from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.observations import Reply
 
 
@@ -26,7 +25,7 @@ def play(trial: Trial) -> Replayed:
     """The scenario's call, answered from its cassette. Raises NotApplicable and BadCassette."""
     cassette = trial.recording.cassette
     trial.require("call")
-    player = Player(cassette, trial.dialect, (TEST_KEY,))
+    player = Player(cassette, trial.dialect, trial.subject.secrets)
     first = trial.subject.request_count
     reply = trial.subject.call(trial.scenario.prompt, trial.recording.options, player.answer)
     tape = player.tape(tuple(trial.subject.seen_since(first)))

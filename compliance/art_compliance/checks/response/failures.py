@@ -21,7 +21,6 @@ from art_compliance.pointers import leaves, look_up
 from art_compliance.provider import Asked, Response
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Crashed
@@ -259,7 +258,7 @@ def _spoiled(body: Any, essential: tuple[str, ...]) -> Iterator[tuple[str, Respo
 )
 def key_is_never_shown(trial: Trial) -> Iterator[Problem]:
     """Some providers repeat the key in their error text, and events go into logs."""
-    words = f"Incorrect API key provided: {TEST_KEY}"
+    words = f"Incorrect API key provided: {trial.subject.keys.own}"
     answers = {
         "with an error": Response(401, trial.dialect.answers.write_error(401, words)),
         "200 and an error": Response(200, trial.dialect.answers.write_error(401, words)),
@@ -268,10 +267,10 @@ def key_is_never_shown(trial: Trial) -> Iterator[Problem]:
     for what, response in answers.items():
         reply = trial.call_with(response)
         for pointer, leaf in leaves(reply.events if isinstance(reply, Answered) else str(reply)):
-            if TEST_KEY in str(leaf):
+            if trial.subject.keys.own in str(leaf):
                 event = f"event {pointer.removesuffix('/shown')}" if pointer else "the exception"
                 yield Problem(f"answered {what}, {event} shows the key")
-    if trial.subject.bridged is None and TEST_KEY in str(trial.subject.attempt("shown")):
+    if trial.subject.bridged is None and trial.subject.keys.own in str(trial.subject.attempt("shown")):
         yield Problem("the adapter's repr shows the key")
     if (key := trial.dialect.service.access.key_of_parts) is not None:
         yield from _parts_shown(trial, key)
@@ -307,7 +306,7 @@ def _parts_shown(trial: Trial, key: str) -> Iterator[Problem]:
 def key_goes_in_a_header(trial: Trial) -> Iterator[Problem]:
     """Proxies and servers log URLs and bodies."""
     for request in trial.watched.requests:
-        if not any(TEST_KEY in value for value in request.headers.values()):
+        if not any(trial.subject.keys.own in value for value in request.headers.values()):
             yield Problem("no header of the request has the key")
-        if TEST_KEY in request.target or TEST_KEY.encode() in request.body:
+        if trial.subject.keys.own in request.target or trial.subject.keys.own.encode() in request.body:
             yield Problem("the key is in the request's URL or body")

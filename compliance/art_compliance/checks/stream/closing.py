@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 from art_compliance.checks.answerers import busy, half_of
@@ -65,10 +66,22 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
             yield from wrong
             if wrong:
                 return
-    with trial.subject.answering(busy):
-        came = yield from _wrong_cancelling(trial, _WAITING, token=False, may_end=True)
+    with _retrying(trial), trial.subject.answering(busy):
+        came = trial.subject.attempt("cancel_after", **_asking(trial), seconds=RETRY_AFTER / 2)
+        yield from _wrong_ends(trial, _WAITING, came, may_end=True)
         if came == "cancelled" and _asks_again(trial):
             yield Problem(f"{_WAITING}, the call retried anyway")
+
+
+@contextmanager
+def _retrying(trial: Trial) -> Generator[None]:
+    """With another adapter that retries, where the factory takes how often."""
+    name = trial.subject.settings.get("retries")
+    with ExitStack() as stack:
+        if name is not None:
+            with suppress(CannotDo):
+                stack.enter_context(trial.subject.opening_with({name: 1}))
+        yield
 
 
 _WAITING: Final = "cancelled while it waits to ask again"
@@ -82,21 +95,25 @@ def _asks_again(trial: Trial) -> bool:
 
 
 def _wrong_cancelling(
-    trial: Trial, when: str, *, token: bool, may_end: bool = False, method: str = "call", stream: bool = True
-) -> Generator[Problem, None, Any]:
-    """What is wrong with a call that is cancelled, and what came of it. One that never asks again ends before that."""
+    trial: Trial, when: str, *, token: bool, method: str = "call", stream: bool = True
+) -> Iterator[Problem]:
+    """What is wrong with a call that is cancelled while it waits for its second token, or for its first."""
     asking = _asking(trial, stream=stream)
     try:
         came = trial.subject.attempt("cancel_early", **asking, after_token=token, method=method)
     except CannotDo as error:
         raise NotApplicable(str(error)) from error
+    yield from _wrong_ends(trial, when, came)
+
+
+def _wrong_ends(trial: Trial, when: str, came: Any, *, may_end: bool = False) -> Iterator[Problem]:
+    """What is wrong with what came of a call that was cancelled. One that never retries has ended before that."""
     if isinstance(came, (Refused, Crashed)):
         yield Problem(f"{when}, the call raised {raised(came)}")
-        return came
+        return
     if came == "went on" or (came == "ended before" and not may_end):
         yield Problem(f"{when}, the call ran to its end")
     yield from (one.after(f"{when}: ") for one in still_connected(trial))
-    return came
 
 
 def _asking(trial: Trial, *, stream: bool = True) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from art_compliance.checks.trial import Trial
 from art_compliance.comparison.normal_form import same_json
 from art_compliance.findings import Problem
 from art_compliance.quoting import show
-from art_compliance.subject.access import TEST_KEY
 from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Sent
 from art_sdk import Capability
@@ -55,7 +54,7 @@ def _named_by_the_adapter(trial: Trial, model: str) -> Iterator[Problem]:
     if not trial.subject.has_translate:
         return
     calls = [(prompt, {"thread_id": "models", **options}) for _, (prompt, options) in _CALLS_FOR_A_MODEL.values()]
-    access = {"key": TEST_KEY, "base_url": trial.subject.base_url}
+    access = {"key": trial.subject.keys.own, "base_url": trial.subject.base_url}
     try:
         made = trial.subject.translate_for(calls, **access, model=model)
     except CannotDo:

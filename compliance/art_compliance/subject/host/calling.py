@@ -59,14 +59,38 @@ PATIENCE: Final = 300.0
 
 def read_in_own_loop(adapter: Any, prompt: Any, options: Any, method: str = "call") -> Answered:
     """Every event of a call, read on this thread; if it is asynchronous, in an event loop that ends with it."""
-    call: Callable[..., Any] = getattr(adapter, method)
+    result = _begin_outside(getattr(adapter, method), prompt, options)
+    return asyncio.run(drain_from(result, method)) if is_async(result) else collect_from(result, method)
+
+
+def read_together_in_own_loop(
+    adapter: Any, calls: Iterable[tuple[Any, Any]], method: str
+) -> list[Answered | Exception]:
+    """As `read_in_own_loop`, for concurrent calls in one loop. Raises CannotDo if they are not asynchronous."""
+    begun = [_begin_outside(getattr(adapter, method), *call) for call in calls]
+    if not all(map(is_async, begun)):
+        raise CannotDo("the calls are not asynchronous")
+
+    async def read(result: Any) -> Answered | Exception:
+        try:
+            return await drain_from(result, method)
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            return error
+
+    async def read_all() -> list[Answered | Exception]:
+        return await asyncio.gather(*map(read, begun))
+
+    return asyncio.run(read_all())
+
+
+def _begin_outside(call: Callable[..., Any], prompt: Any, options: Any) -> Any:
+    """What a call returns outside any event loop; if it needs one, an awaitable of what it returns there."""
     try:
-        result = call(prompt, options)
+        return call(prompt, options)
     except RuntimeError as error:
         if "event loop" not in str(error):
             raise
-        return asyncio.run(drain_from(await_result(call_in_loop(call, prompt, options)), method))
-    return asyncio.run(drain_from(result, method)) if is_async(result) else collect_from(result, method)
+        return await_result(call_in_loop(call, prompt, options))
 
 
 class Caller:
@@ -206,16 +230,25 @@ class Caller:
         """
         return await_bounded(self._cancelling(prompt, options, method, after_token=after_token), self._limit)
 
+    def cancel_after(self, prompt: Any, options: Any, seconds: float) -> Cancelled:
+        """As `cancel_early`, so many seconds after `call` began."""
+        result = self._begin_async(prompt, options, "call")
+        return await_bounded(self._in_loop(cancel_task_early, result, seconds), self._limit)
+
     def cancel_together(self, calls: Iterable[tuple[Any, Any, str]], *, after_token: bool) -> list[Cancelled]:
         """As `cancel_early`, for concurrent calls."""
         begun = [self._cancelling(*call, after_token=after_token) for call in calls]
         return [await_bounded(one, self._limit) for one in begun]
 
     def _cancelling(self, prompt: Any, options: Any, method: str, *, after_token: bool) -> Future[Cancelled]:
+        result = self._begin_async(prompt, options, method)
+        return self._in_loop(cancel_scope_early if after_token else cancel_task_early, result)
+
+    def _begin_async(self, prompt: Any, options: Any, method: str) -> Any:
         result = self._begin(prompt, options, method)
         if not is_async(result):
             raise CannotDo("the call is not asynchronous")
-        return self._in_loop(cancel_scope_early if after_token else cancel_task_early, result)
+        return result
 
     def count_tasks(self) -> int:
         """The number of tasks in the event loop of asynchronous calls."""

@@ -88,10 +88,10 @@ async def cancel_scope_early(result: Any) -> Cancelled:
 
 
 @stopping
-async def cancel_task_early(result: Any) -> Cancelled:
-    """Cancels a task, once, while the call waits for its first token."""
+async def cancel_task_early(result: Any, after: float = BREATH) -> Cancelled:
+    """Cancels a task, once, while the call waits for its first token, `after` so many seconds."""
     task = asyncio.ensure_future(_read_all(result, _ignore))
-    if await _ends(task, BREATH):
+    if await _ends(task, after):
         task.result()  # raises what the call raised
         return "ended before"
     task.cancel()

@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from art_compliance.findings import HarnessError
-from art_compliance.subject.access import ENVIRONMENT_KEY, ENVIRONMENT_PATH, TEST_KEY
+from art_compliance.subject.access import ENVIRONMENT_PATH
 from art_compliance.subject.deadlines import Runner, await_bounded, run_bounded, start_bounded
 from art_compliance.subject.events import Answered
 from art_compliance.subject.formats import Format
-from art_compliance.subject.host.calling import Caller, read_in_own_loop
+from art_compliance.subject.host.calling import Caller, read_in_own_loop, read_together_in_own_loop
 from art_compliance.subject.host.closing import CLOSERS, close_adapter, close_in_own_loop
 from art_compliance.subject.host.environment import environment_with, home_with_login
-from art_compliance.subject.host.interrupting import CannotDo
+from art_compliance.subject.host.interrupting import Cancelled, CannotDo
 from art_compliance.subject.host.written import as_text
 from art_compliance.subject.making import Order
-from art_compliance.subject.observations import Observation, Reply, Sent, observe_each, observe_error
+from art_compliance.subject.observations import (
+    Crashed,
+    Observation,
+    Refused,
+    Reply,
+    Sent,
+    observe_each,
+    observe_error,
+)
 from art_compliance.subject.places import describe_error
 from art_compliance.subject.typed import Typing
 
@@ -63,12 +71,24 @@ class Siblings:
 
         They run one after the other, or `at_once`, each on its own thread.
         """
-        adapter = self._make_another(TEST_KEY)
+        adapter = self._make_another(self._order.keys.own)
         futures = (start_bounded(partial(read_in_own_loop, adapter, *call)) for call in calls)
         replies = [reply_of(future) for future in ([*futures] if at_once else futures)]
         with suppress(Exception):  # what is left open is another check's business
             run_bounded(lambda: close_in_own_loop(adapter))
         return replies
+
+    def call_together_in_own_loops(self, loops: Sequence[Sequence[Asking]], method: str) -> list[list[Reply]]:
+        """The replies of another adapter to calls at the same time in one event loop, then to others in the next.
+
+        Raises CannotDo if its calls are not asynchronous.
+        """
+        adapter = self._make_another(self._order.keys.own)
+        try:
+            return [_replies_in_a_loop(adapter, calls, method) for calls in loops]
+        finally:
+            with suppress(Exception):  # what is left open is another check's business
+                run_bounded(lambda: close_in_own_loop(adapter))
 
     def call_in_new_loops(self, calls: Sequence[AskingBy]) -> None:
         """Makes calls of this adapter, one after the other, each in an event loop that ends with it."""
@@ -83,10 +103,9 @@ class Siblings:
         """
         url = self._order.url + ENVIRONMENT_PATH + self._base_path
         host = urlsplit(url).hostname or ""
-        self._environment.enter_context(home_with_login(host, ENVIRONMENT_KEY))
-        self._environment.enter_context(
-            environment_with({"API_KEY": ENVIRONMENT_KEY, "AUTH_TOKEN": ENVIRONMENT_KEY, "BASE_URL": url})
-        )
+        nobodys = self._order.keys.environment
+        self._environment.enter_context(home_with_login(host, nobodys))
+        self._environment.enter_context(environment_with({"API_KEY": nobodys, "AUTH_TOKEN": nobodys, "BASE_URL": url}))
         self._another = self._make_another(key, path)
 
     def call_another(self, prompt: Any, options: Any, method: str) -> Reply:
@@ -96,7 +115,7 @@ class Siblings:
     def open_with(self, settings: dict[str, Any]) -> None:
         """Makes another adapter with more settings, or another model. Raises CannotDo if the factory makes none."""
         self._settings = deepcopy(settings)  # the caller's own objects from now on
-        self._set = self._make_with(TEST_KEY)
+        self._set = self._make_with(self._order.keys.own)
 
     def open_with_the_same(self, key: str) -> None:
         """Makes one more in its place, with this key and the very objects that it was given. Raises CannotDo."""
@@ -123,6 +142,20 @@ class Siblings:
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
 
+    def cancel_after(self, prompt: Any, options: Any, seconds: float) -> Cancelled | Refused | Crashed:
+        """Cancels a call so many seconds after it began, by that adapter, or by the first one if there is no other.
+
+        Returns what came of it. Raises CannotDo if the call is not asynchronous.
+        """
+        adapter = self.adapter if self._set is None else self._set
+        caller = Caller(adapter, self._portal, self._order.limit, self._run)
+        try:
+            return caller.cancel_after(prompt, options, seconds)
+        except CannotDo:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            return observe_error(error)
+
     def call_together_with(self, calls: Sequence[AskingBy], seconds: float) -> list[Reply]:
         """That adapter's replies to concurrent calls, each by its method."""
         replies = Caller(self._set, self._portal, self._order.limit, self._run).read_together(calls, seconds=seconds)
@@ -136,7 +169,7 @@ class Siblings:
 
     def call_at(self, address: str, prompt: Any, options: Any) -> Reply:
         """The reply of another adapter to a call; its base URL is at this address. It is closed then."""
-        adapter = self._make_another(TEST_KEY, address=address)
+        adapter = self._make_another(self._order.keys.own, address=address)
         reply = reply_of(start_bounded(partial(read_in_own_loop, adapter, prompt, options)))
         with suppress(Exception):  # what is left open is another check's business
             run_bounded(lambda: close_in_own_loop(adapter))
@@ -162,7 +195,7 @@ class Siblings:
         if not closer.can_close(self.adapter):
             raise CannotDo(f"it has no {closer.words}")
         for prompt, options in calls:
-            adapter = self._make_another(TEST_KEY)
+            adapter = self._make_another(self._order.keys.own)
             self._closed += [adapter] if keep else []
             caller = Caller(adapter, self._portal, self._order.limit, self._run)
             for method in methods:
@@ -210,6 +243,15 @@ class Siblings:
         """The model of another adapter: that of this one where its class has no default."""
         has_none = getattr(self._order.make, "default_model", None) == ""
         return getattr(self.adapter, "model", None) if has_none else None
+
+
+def _replies_in_a_loop(adapter: Any, calls: Sequence[Asking], method: str) -> list[Reply]:
+    try:
+        return observe_each(run_bounded(partial(read_together_in_own_loop, adapter, calls, method)))
+    except CannotDo:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+        return [observe_error(error)] * len(calls)
 
 
 def reply_of(future: Future[Answered]) -> Reply:

@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 
 from art_compliance.checks import CHECKS
+from art_compliance.checks.trial import drawn_id
 from art_compliance.quoting import show
 from art_sdk import AnthropicAdapter, OpenAIAdapter
 from trials import (
@@ -33,7 +34,7 @@ def adds(fields: dict[str, Any]) -> Any:
 
 
 KIND = "Be kind to him."
-THREAD = scenario().call_options()["thread_id"]
+THREAD = drawn_id(1, scenario().id)
 
 
 @pytest.mark.parametrize(

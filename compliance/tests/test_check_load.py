@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from art_compliance.checks.requirements import NotApplicable
+from art_compliance.checks.trial import drawn_id
 from art_compliance.miniatures.base import Events, change_events
 from art_compliance.subject.subject import Subject
 from art_sdk import CAPABILITIES, OpenAIAdapter
@@ -95,6 +96,14 @@ def test_fewer_calls_are_made_at_once_where_each_takes_much_work(
     assert reason_of(AT_ONCE, OpenAIAdapter).startswith(f"{count} calls within ")
 
 
+_IDS = ("thread_id", "trace_id", "session_id")
+
+
+def ids_of(number: int) -> dict[str, str]:
+    """The ids of the call with this number."""
+    return {kind: drawn_id(1, str(number), kind) for kind in _IDS}
+
+
 @pytest.mark.parametrize(("capabilities", "of_four"), [(CAPABILITIES, [1, 2, 3]), (UNSTREAMED, [])])
 def test_three_of_four_calls_are_streamed_and_each_has_its_own_ids(capabilities: Any, of_four: list[int]):
     seen: dict[int, Any] = {}
@@ -107,18 +116,17 @@ def test_three_of_four_calls_are_streamed_and_each_has_its_own_ids(capabilities:
     assert sorted(seen) == list(range(200))
     for number, options in seen.items():
         assert options.get("stream", False) is (number % 4 in of_four)
-        assert [options[f"{kind}_id"] for kind in ("thread", "trace", "session")] == [
-            f"{kind}-{number}" for kind in ("thread", "trace", "session")
-        ]
+        assert {kind: options[kind] for kind in _IDS} == ids_of(number)
 
 
 @pytest.mark.parametrize("make", [OpenAIAdapter, Unstreamed])
 def test_each_call_is_answered_by_its_number_one_in_five_by_calls_and_one_in_ten_fails(make: type[OpenAIAdapter]):
+    numbers = {ids_of(number)["thread_id"]: number for number in range(200)}
     ends: dict[int, Event] = {}
     errors: dict[int, Event] = {}
 
     def note(events: Events) -> Events:
-        number = int(events[0]["thread_id"].removeprefix("thread-"))
+        number = numbers[events[0]["thread_id"]]
         ends[number] = events[-1]
         failed = [event["error"] for event in events if event["type"] == "ERROR"]
         if failed:
@@ -141,7 +149,7 @@ def test_each_call_is_answered_by_its_number_one_in_five_by_calls_and_one_in_ten
     assert said == {number: text_of(number) for number in range(200) if number % 10 != 9 and number % 5 != 2}
 
 
-OTHER = {"thread_id": "thread-3", "trace_id": "trace-3", "session_id": "session-4"}
+OTHER = {**ids_of(3), "session_id": ids_of(4)["session_id"]}
 
 
 def with_other_ids(number: int) -> list[Event] | None:
@@ -175,7 +183,7 @@ class Cannot(Exception):
         (3, answer_events("", tokens=text_of(3)), f'"", and "{text_of(3)}" in the tokens'),
         (3, answer_events(text_of(3), tokens="x"), f'"{text_of(3)}", and "x" in the tokens'),
         (3, failure_events(text_of(3), message="late"), "late"),
-        (3, [*answer_events(text_of(3))[:-1], {**answer_events(text_of(3))[-1], **OTHER}], '"session-4"'),
+        (3, [*answer_events(text_of(3))[:-1], {**answer_events(text_of(3))[-1], **OTHER}], OTHER["session_id"]),
         (7, answer_events(None, calls=calls_of(7), finish="tool_calls"), None),
         (7, answer_events(None, calls=calls_of(12), finish="tool_calls"), "its calls are [["),
         (7, answer_events(None, calls=calls_of(7)[:1], finish="tool_calls"), "its calls are [["),

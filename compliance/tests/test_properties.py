@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from art_compliance import HarnessError, Search, Selection, certify, judge_scenario
 from art_compliance.checks import CHECKS
 from art_compliance.checks.properties.kept import folder_of, keep, kept_for
+from art_compliance.checks.trial import drawn_id
 from art_compliance.commands import app
 from art_compliance.generating.profiles import PROFILES, Profile, find_profile
 from art_compliance.generating.requests import FAMILIES, Request, needs_of
@@ -204,7 +205,7 @@ class Refusal(Exception):
 
 class Refuser(OpenAIAdapter):
     def translate(self, prompt: Any, options: Any) -> Any:
-        if options.thread_id != "scenario-greeting":
+        if options.thread_id != drawn_id(1, "greeting"):
             raise Refusal
         return super().translate(prompt, options)
 

@@ -74,7 +74,7 @@ def _part_left_out(trial: Trial, key: str) -> Iterator[Problem]:
     first, *_, last = key.split(":")
     before = trial.subject.request_count
     with suppress(CannotDo), trial.subject.opening_with({"api_key": key}) as call:
-        call("call", trial.scenario.prompt, trial.scenario.call_options(), answering_with(PLAIN_ANSWER))
+        call("call", trial.scenario.prompt, trial.options, answering_with(PLAIN_ANSWER))
     for request in trial.subject.seen_since(before):
         sent = [*request.headers.values(), request.target]
         if any(first in one for one in sent) and not any(key in one or last in one for one in sent):
@@ -170,7 +170,9 @@ def same_for_every_account(trial: Trial) -> Iterator[Problem]:
     service = trial.dialect.service
     key, address = f"sk-{random.randbytes(16).hex()}", f"https://{(*service.hosts, _ANY_HOST)[0]}{service.base_path}"
     calls = [(trial.scenario.prompt, _SAMPLING), (_CONVERSATION, _SAMPLING), *calls_together(trial, random, 1)]
-    usual = trial.subject.translate_in_turn([(prompt, {**options, **_USUAL}) for prompt, options in calls])
+    usual = trial.subject.translate_in_turn(
+        [(prompt, {**options, "thread_id": trial.id_of("usual")}) for prompt, options in calls]
+    )
     others = {name: random.randbytes(6).hex() for name in ("thread_id", "user_id")}
     try:
         other = trial.subject.translate_for(
@@ -192,7 +194,6 @@ def same_for_every_account(trial: Trial) -> Iterator[Problem]:
             return
 
 
-_USUAL: Final = {"thread_id": "scenario-usual"}
 _SAMPLING: Final = {"temperature": 0.5, "max_tokens": 77}
 _CONVERSATION: Final[list[dict[str, Any]]] = [
     {"role": "system", "content": "You answer in one word."},

@@ -109,7 +109,7 @@ def wrong_order(answered: Answered) -> Iterator[Problem]:
 def events_carry_their_ids(reading: Reading) -> Iterator[Problem]:
     """They tell concurrent streams apart."""
     yield from wrong_ids(reading.trial, reading.answered)
-    given = {"trace_id": "trace-7f3a", "session_id": "session-7f3a"}
+    given = {kind: reading.trial.id_of("marked", kind) for kind in ("trace_id", "session_id")}
     again = reading.ask_again(**given)
     for name, value in given.items():
         found = {show(event.get(name)) for event in again.events}
@@ -119,7 +119,7 @@ def events_carry_their_ids(reading: Reading) -> Iterator[Problem]:
 
 def wrong_ids(trial: Trial, answered: Answered) -> Iterator[Problem]:
     """What is wrong with the ids of the events."""
-    options = trial.scenario.call_options()
+    options = trial.options
     for number, event in enumerate(answered.events):
         if event.get("thread_id") != options["thread_id"]:
             text = f"event {number} ({event.get('type')}) has the thread_id {show(event.get('thread_id'))}"

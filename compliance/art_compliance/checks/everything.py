@@ -49,7 +49,7 @@ def calls_with_everything(trial: Trial) -> Iterator[RichCall]:
 
 
 def _call_of(trial: Trial, rich: Rich, method: str, answerer: Answerer, *, streamed: bool) -> RichCall:
-    own = {**trial.scenario.call_options(), "thread_id": "thread-rich", **rich.options}
+    own = {**trial.options, "thread_id": trial.id_of("rich"), **rich.options}
     streams = streamed and "streaming" in trial.subject.capabilities
     return RichCall(method, rich.prompt, {**own, **({"stream": True} if streams else {})}, answerer)
 
@@ -64,7 +64,7 @@ def _able(trial: Trial) -> list[Rich]:
     able = [one for one in _KINDS if declared.issuperset(one.needs)]
     if not trial.subject.has_translate:
         return able
-    options = trial.scenario.call_options()
+    options = trial.options
     return [one for one in able if isinstance(trial.observe(one.prompt, {**options, **one.options}), Sent)] or able
 
 

@@ -50,7 +50,7 @@ def call_as(trial: Trial, kind: Kind, answerer: Answerer, **options: Any) -> Rep
 def options_with_tool(trial: Trial, kind: Kind) -> dict[str, Any]:
     """The options of such a call."""
     tools = {"tools": TOOLS} if "tools" in trial.subject.capabilities else {}
-    return {**trial.scenario.call_options(), "stream": kind == "stream", **tools}
+    return {**trial.options, "stream": kind == "stream", **tools}
 
 
 TOOLS: Final[list[dict[str, Any]]] = [

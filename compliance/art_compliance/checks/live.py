@@ -48,7 +48,7 @@ def _call_provider(trial: Trial) -> Reply:
     if trial.live is None:
         raise NotApplicable("this run does not call the real provider")
     trial.require("sent")
-    return trial.live.call(trial.scenario.prompt, trial.scenario.call_options())
+    return trial.live.call(trial.scenario.prompt, trial.options)
 
 
 def scrub(trial: Trial, text: str) -> str:

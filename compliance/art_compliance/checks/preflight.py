@@ -69,7 +69,7 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
     if trial.subject.has_translate and not _is_translated(trial.observation):
         raise NotApplicable("the prompt is not translated: see preflight.greeting-translates")
     before = trial.subject.request_count
-    reply = trial.subject.call(trial.scenario.prompt, trial.scenario.call_options())
+    reply = trial.subject.call(trial.scenario.prompt, trial.options)
     require_polite(reply)
     arrived = trial.subject.seen_since(before)
     wrong = _wrong_reply(reply, is_known=trial.subject.dialect is not None)

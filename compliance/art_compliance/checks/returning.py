@@ -24,7 +24,7 @@ def kept_back(trial: Trial, reply: Answered, variation: Variation, answer: Writt
     wanted = (*signed, *variation.text_goes_back(answer.content or ""))
     if not _is_in(variation, answer) or not (wanted or variation.goes_back_in or variation.lacks):
         return
-    options = {**trial.scenario.call_options(), **({"tools": TOOLS} if answer.tool_calls else {})}
+    options = {**trial.options, **({"tools": TOOLS} if answer.tool_calls else {})}
     seen = trial.observe([*trial.scenario.prompt, reply.message, *next_turn(reply.calls)], options)
     found = [*leaves(seen.payload)] if isinstance(seen, Sent) else []
     places = {text: _place(pointer) for pointer, text in reversed(found) if isinstance(text, str)}

@@ -28,7 +28,7 @@ def stream(trial: Trial, answerer: Answerer, **options: Any) -> Reply:
     """The reply of a streamed call. Raises NotApplicable, also where the dialect cannot write the answer."""
     trial.require(*STREAMED)
     trial.once(_require_writable)
-    options = {**trial.scenario.call_options(), "stream": True, **options}
+    options = {**trial.options, "stream": True, **options}
     return trial.subject.call(trial.scenario.prompt, options, answerer)
 
 
@@ -47,7 +47,7 @@ def whole_and_streamed(*, can_stream: bool) -> tuple[bool, ...]:
 
 def options_for(trial: Trial, *, streamed: bool) -> dict[str, Any]:
     """The scenario's options, with `stream` where the answer is streamed."""
-    return {**trial.scenario.call_options(), **({"stream": True} if streamed else {})}
+    return {**trial.options, **({"stream": True} if streamed else {})}
 
 
 def in_other_ways(trial: Trial, response: Response) -> Iterator[tuple[str, Reply]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
+from random import Random
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -39,6 +40,11 @@ _IMPLIED: Final[dict[str, Repair]] = {
 def _is_new(_: str) -> bool:
     """Says of every message that nothing like it has been reported."""
     return False
+
+
+def drawn_id(seed: int, name: str, kind: str = "thread_id") -> str:
+    """An id of a kind for a purpose, from the seed: an adapter cannot see by its ids that it is tested."""
+    return Random(f"{seed} {kind} {name}").randbytes(8).hex()
 
 
 class Trial:
@@ -95,6 +101,19 @@ class Trial:
         found, exchange = kept
         self.exchange = exchange or self.exchange
         return cast("T", found)
+
+    @cached_property
+    def options(self) -> dict[str, Any]:
+        """The scenario's call options, with a thread id."""
+        return {"thread_id": self.id_of(self.scenario.id), **self.scenario.options}
+
+    def id_of(self, name: str, kind: str = "thread_id") -> str:
+        """An id of this run for a purpose."""
+        return drawn_id(self.seed, name, kind)
+
+    def ids(self, name: str) -> dict[str, str]:
+        """The ids of a thread, a trace and a session for a purpose, as options."""
+        return {kind: self.id_of(name, kind) for kind in ("thread_id", "trace_id", "session_id")}
 
     @property
     def observation(self) -> Observation:
@@ -173,7 +192,7 @@ class Trial:
     @property
     def watched(self) -> Watched:
         """A call with the scenario's prompt: what arrives, and whether the adapter changed its arguments."""
-        return self._keep("watched", lambda: self.subject.watch(self.scenario.prompt, self.scenario.call_options()))
+        return self._keep("watched", lambda: self.subject.watch(self.scenario.prompt, self.options))
 
     @property
     def arrived(self) -> Observation:
@@ -219,7 +238,7 @@ class Trial:
         return self._call(answer_as_asked, {})
 
     def _call(self, answerer: Answerer, options: dict[str, Any]) -> Reply:
-        return self.subject.call(self.scenario.prompt, {**self.scenario.call_options(), **options}, answerer)
+        return self.subject.call(self.scenario.prompt, {**self.options, **options}, answerer)
 
     @cached_property
     def asks_for_stream(self) -> bool:
@@ -250,7 +269,7 @@ class Trial:
     @cached_property
     def comparison(self) -> Comparison:
         """The scenario against the decoded request. Raises NotApplicable."""
-        return self.compare(self.decoded, self.scenario.prompt, self.scenario.call_options(), self.sent)
+        return self.compare(self.decoded, self.scenario.prompt, self.options, self.sent)
 
     def decode(self, sent: Sent) -> Decoded:
         """A request in the standard format. Raises DecodeFailed."""
@@ -289,7 +308,7 @@ class Trial:
 
         Where translate gives no URL, it is that of the scenario's call, if model and stream are the same.
         """
-        own = self.scenario.call_options()
+        own = self.options
         seen = self.subject.translate(prompt, options or own)
         is_alike = all((options or own).get(name) == own.get(name) for name in ("model", "stream"))
         is_unplaced = isinstance(seen, Sent) and seen.url is None and is_alike

@@ -51,7 +51,7 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
     replies = trial.subject.call_together(calls, answer, seconds=PATIENCE_WITH_MANY)
     wrong: list[Problem] = []
     for number, (reply, (_, _, method)) in enumerate(zip(replies, calls, strict=True)):
-        fault = _fault(number, reply, tools, method)
+        fault = _fault(trial, number, reply, tools, method)
         if fault is not None:
             wrong.append(fault.after(f"call {number}{'' if method == 'call' else f', by {method}'}: "))
     yield from wrong[:SHOWN_OF_CALLS]
@@ -68,9 +68,6 @@ def _how_many(trial: Trial) -> int:
         costs = [trial.subject.attempt("cost", prompt=prompt, options=options, method="call") for _ in range(2)]
     cost = min((one for one in costs if isinstance(one, float)), default=0.0)
     return CALLS_AT_ONCE if cost * CALLS_AT_ONCE <= WORK_AT_ONCE else max(int(WORK_AT_ONCE / cost), LEAST_CALLS_AT_ONCE)
-
-
-_IDS: Final = ("thread_id", "trace_id", "session_id")
 
 
 def _own_tools(trial: Trial) -> OwnTools | None:
@@ -147,11 +144,11 @@ def _echo_most(asked: Asked) -> Response:
 _BEGUN: Final = WrittenAnswer(content="This answer never comes to its end.")
 
 
-def _fault(number: int, reply: Reply, tools: OwnTools | None, method: str) -> Problem | None:
+def _fault(trial: Trial, number: int, reply: Reply, tools: OwnTools | None, method: str) -> Problem | None:
     """What is wrong with the reply to one of the calls."""
     if tools is not None and _is_to_call(number):
-        return _wrong_call(number, reply, tools, method)
-    return _wrong_whole(number, reply) if is_folded(method) else _wrong(number, reply)
+        return _wrong_call(trial, number, reply, tools, method)
+    return _wrong_whole(number, reply) if is_folded(method) else _wrong(trial, number, reply)
 
 
 def _wrong_whole(number: int, reply: Reply) -> Problem | None:
@@ -166,7 +163,7 @@ def _wrong_whole(number: int, reply: Reply) -> Problem | None:
     return None if reply.text == answer_to(number) else Problem(f"its answer is {show(reply.text)}")
 
 
-def _wrong(number: int, reply: Reply) -> Problem | None:
+def _wrong(trial: Trial, number: int, reply: Reply) -> Problem | None:
     if not isinstance(reply, Answered):
         return Problem(str(reply), finding_class="contract")
     if _is_to_fail(number):
@@ -178,10 +175,10 @@ def _wrong(number: int, reply: Reply) -> Problem | None:
         return Problem(f"an ERROR event: {reply.error.get('message')}", finding_class="contract")
     if not reply.text == reply.token_text == answer_to(number):
         return Problem(f"its answer is {show(reply.text)}, and {show(reply.token_text)} in the tokens")
-    return _wrong_ids(number, reply)
+    return _wrong_ids(trial, number, reply)
 
 
-def _wrong_call(number: int, reply: Reply, tools: OwnTools, method: str) -> Problem | None:
+def _wrong_call(trial: Trial, number: int, reply: Reply, tools: OwnTools, method: str) -> Problem | None:
     """As `_wrong`, of an answer with calls: by their arguments, since some adapters make the ids anew."""
     if not isinstance(reply, Answered):
         return Problem(str(reply), finding_class="contract")
@@ -193,7 +190,7 @@ def _wrong_call(number: int, reply: Reply, tools: OwnTools, method: str) -> Prob
         found = [_name_and_arguments(call) for call in calls]
         if found != wanted:
             return Problem(f"its calls are {show(found)} instead of {show(wanted)}")
-    return None if is_folded(method) else _wrong_ids(number, reply)
+    return None if is_folded(method) else _wrong_ids(trial, number, reply)
 
 
 def _name_and_arguments(call: dict[str, Any]) -> list[Any]:
@@ -201,8 +198,9 @@ def _name_and_arguments(call: dict[str, Any]) -> list[Any]:
     return [function.get("name"), arguments_of(str(function.get("arguments")))]
 
 
-def _wrong_ids(number: int, reply: Answered) -> Problem | None:
-    ids = {tuple(str(event.get(name)) for name in _IDS) for event in reply.events}
-    own = (f"thread-{number}", f"trace-{number}", f"session-{number}")
+def _wrong_ids(trial: Trial, number: int, reply: Answered) -> Problem | None:
+    wanted = trial.ids(f"{number}")
+    ids = {tuple(str(event.get(name)) for name in wanted) for event in reply.events}
+    own = tuple(wanted.values())
     text = f"its events have the ids {show(sorted(ids - {own}))}"
     return None if ids == {own} else Problem(text, finding_class="contract")

@@ -40,8 +40,8 @@ class _Step(NamedTuple):
 
 
 def _faults(trial: Trial, steps: Sequence[_Step], *, typed: bool) -> Iterator[Problem]:
-    has_tools = "tools" in trial.subject.capabilities
-    own = {**trial.scenario.call_options(), **_IDS, **({"tools": [_TOOL]} if has_tools else {})}
+    has_tools, ids = "tools" in trial.subject.capabilities, trial.ids("talk")
+    own = {**trial.options, **ids, **({"tools": [_TOOL]} if has_tools else {})}
     streams = "streaming" in trial.subject.capabilities
     calls = [
         (step.indexes, {**own, **({"stream": True} if streams and at % 2 else {})}) for at, step in enumerate(steps)
@@ -131,7 +131,6 @@ def _mark(at: int) -> str:
 
 _MARK: Final = re.compile(rb"mark-(\d{4})\.")
 _TOOL: Final[dict[str, Any]] = {"name": "look", "description": "Looks.", "inputSchema": {"type": "object"}}
-_IDS: Final = {"thread_id": "thread-of-a-talk", "session_id": "session-of-a-talk"}
 _LENGTH: Final = 143
 """Long enough for adapters that remember how they translated a conversation; it ends with the user's turn."""
 

@@ -96,10 +96,9 @@ def _changed(usual: Taken, now: Taken) -> Iterator[Problem]:
 
 def _options(trial: Trial, *, streamed: bool) -> dict[str, Any]:
     tools = {"tools": TOOLS} if "tools" in trial.subject.capabilities else {}
-    return {**_IDS, **tools, "top_p": 0.5, "max_tokens": 70, **({"stream": True} if streamed else {})}
+    return {**trial.ids("again"), **tools, "top_p": 0.5, "max_tokens": 70, **({"stream": True} if streamed else {})}
 
 
-_IDS: Final = {"thread_id": "thread-again", "trace_id": "trace-again", "session_id": "session-again"}
 _PROMPT: Final[list[dict[str, Any]]] = [{"role": "user", "content": "What is the time?"}]
 _PLAIN: Final = WrittenAnswer(content="It is noon.", input_tokens=21, output_tokens=12)
 _CALLS: Final = WrittenAnswer(
@@ -131,20 +130,17 @@ def _call(answerer: Answerer, method: str = "call", **options: Any) -> Happen:
         is_possible = is_possible and not (options.get("stream") and "streaming" not in trial.subject.capabilities)
         if is_possible:
             tools = {"tools": TOOLS} if "tools" in trial.subject.capabilities else {}
-            trial.subject.call_by(method, _EARLIER_PROMPT, {**_EARLIER_OPTIONS, **tools, **options}, answerer)
+            trial.subject.call_by(method, _EARLIER_PROMPT, {**_earlier_options(trial), **tools, **options}, answerer)
         return is_possible
 
     return happen
 
 
 _EARLIER_PROMPT: Final[list[dict[str, Any]]] = [{"role": "user", "content": "What came earlier?"}]
-_EARLIER_OPTIONS: Final[dict[str, Any]] = {
-    "thread_id": "thread-early",
-    "trace_id": "trace-early",
-    "session_id": "session-early",
-    "model": "an-earlier-model",
-    "temperature": 0.9,
-}
+
+
+def _earlier_options(trial: Trial) -> dict[str, Any]:
+    return {**trial.ids("early"), "model": "an-earlier-model", "temperature": 0.9}
 
 
 def _refusing(status: int) -> Answerer:
@@ -186,7 +182,7 @@ def _cut_at_once(asked: Asked) -> Response:
 
 def _closed(trial: Trial) -> bool:
     """A stream that the caller closes after its first token."""
-    options = {**_EARLIER_OPTIONS, "stream": True}
+    options = {**_earlier_options(trial), "stream": True}
     with trial.subject.answering(lambda asked: asked.answer(_TEXT)):
         try:
             trial.subject.attempt("close_early", prompt=_EARLIER_PROMPT, options=options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle
 from typing import Any, Final
 
@@ -152,14 +152,14 @@ def calls_are_isolated(trial: Trial) -> Iterator[Problem]:
     kinds = whole_and_streamed(can_stream="streaming" in trial.subject.capabilities)
     plain = [_watch(trial, number, streamed=streamed) for number, streamed in enumerate(kinds)]
     before = trial.subject.request_count
-    trial.subject.call(_PLAIN[0], _full_options(trial), answering_with(_COUNTED))
+    trial.subject.call(_plain(trial)[0], _full_options(trial), answering_with(_COUNTED))
     between = trial.subject.seen_since(before)
     again = [_watch(trial, number + len(kinds), streamed=streamed) for number, streamed in enumerate(kinds)]
     for first, second in zip(plain, again, strict=True):
         yield from _different_requests(first.requests, second.requests)
     for one, other in zip(plain[0].requests, between, strict=False):
         yield from _same_headers(one, other)
-    yield from _shared_facts(require_read(plain[0].reply), require_read(again[0].reply))
+    yield from _shared_facts(trial.ids("one"), require_read(plain[0].reply), require_read(again[0].reply))
     if "renames_tools" in trial.subject.repairs:
         yield from _names_of_before(trial)
     if trial.subject.speaks is None:  # a gateway cannot be made once more
@@ -171,11 +171,11 @@ def calls_are_isolated(trial: Trial) -> Iterator[Problem]:
 def _names_of_before(trial: Trial) -> Iterator[Problem]:
     """That a tool which a later call of the same thread adds comes back under the name that was sent for it."""
     named = [{"name": name, "description": "Senses.", "inputSchema": {"type": "object"}} for name in _ODD]
-    earlier, later = ({**_PLAIN[1], "thread_id": "thread-with-tools", "tools": named[:many]} for many in (1, 2))
-    trial.subject.call(_PLAIN[0], earlier, answering_with(_SHORT))
+    earlier, later = ({**_plain(trial)[1], "thread_id": trial.id_of("tools"), "tools": named[:many]} for many in (1, 2))
+    trial.subject.call(_plain(trial)[0], earlier, answering_with(_SHORT))
     call = ToolCall("call_added", FunctionCall(_ODD[-1], "{}"))
     answer = answering_with(WrittenAnswer(tool_calls=(call,), finish="tool_calls"))
-    reply = trial.subject.call(_PLAIN[0], later, trial.subject.with_sent_names(answer, later))
+    reply = trial.subject.call(_plain(trial)[0], later, trial.subject.with_sent_names(answer, later))
     if not isinstance(reply, Answered) or reply.error is not None:
         return  # names that it refuses
     found = [_name_of(one) for one in reply.calls]
@@ -198,7 +198,7 @@ def _sticking(trial: Trial) -> Iterator[Problem]:
     fields = trial.dialect.requests.own_fields
     if not fields or "provider_fields" not in trial.subject.capabilities:
         return
-    prompt, options = _PLAIN
+    prompt, options = _plain(trial)
     before = trial.subject.request_count
     with trial.subject.opening_another(key=trial.subject.keys.other, path=trial.dialect.service.base_path) as call:
         for has_fields in _FIELDS_IN:
@@ -218,7 +218,9 @@ def _sent_before(trial: Trial) -> Iterator[Problem]:
     prompt, changed = [*_LONG_TALK, {"role": "user", "content": "Is it 41?"}], {"role": "user", "content": "Is it 42?"}
     before = trial.subject.request_count
     with trial.subject.answering(answering_with(_SHORT)):
-        trial.subject.attempt("call_again", prompt=prompt, options=_PLAIN[1], index=len(_LONG_TALK), message=changed)
+        trial.subject.attempt(
+            "call_again", prompt=prompt, options=_plain(trial)[1], index=len(_LONG_TALK), message=changed
+        )
     requests = trial.subject.seen_since(before)
     if len(requests) > 1 and changed["content"].encode() not in requests[-1].body:
         yield Problem("after the caller changed a message of its list, the call sends the message of the call before")
@@ -235,8 +237,11 @@ def _same_headers(one: Request, other: Request) -> Iterator[Problem]:
             yield Problem(f"two calls send the same {name}: the provider mistakes the second for the first")
 
 
-def _shared_facts(first: Answered, reply: Answered) -> Iterator[Problem]:
-    """What the later reply has of calls before it. Raises NotApplicable where there are no events."""
+def _shared_facts(ids: Mapping[str, str], first: Answered, reply: Answered) -> Iterator[Problem]:
+    """What the later reply has of calls before it, one of which had these ids.
+
+    Raises NotApplicable where there are no events.
+    """
     if not (first.events and reply.events):
         raise NotApplicable("there are no events: see the checks named events-keep-their-order")
     request_id = reply.metadata.get("request_id")
@@ -244,7 +249,7 @@ def _shared_facts(first: Answered, reply: Answered) -> Iterator[Problem]:
         yield Problem(f"two answers with different ids have the same request_id: {show(request_id)}")
     if (trace := reply.events[0].get("trace_id")) == first.events[0].get("trace_id"):
         yield Problem(f"two calls without a trace_id have the same one in their events: {show(trace)}")
-    for name, value in (("trace_id", "trace-of-one"), ("session_id", "session-of-one")):
+    for name, value in ids.items():
         if any(event.get(name) == value for event in reply.events):
             yield Problem(f"after a call with the {name} {show(value)}, the events of another call have it, too")
     for name in ("input_tokens", "output_tokens", "thinking_tokens", "cached_tokens"):
@@ -262,7 +267,7 @@ def _watch(trial: Trial, number: int, *, streamed: bool) -> Watched:
         response = asked.answer(_SHORT, lambda body: _with_ids(body, own))
         return replace(response, headers=tuple((name, own) for name in _ID_HEADERS))
 
-    prompt, options = _PLAIN
+    prompt, options = _plain(trial)
     with trial.subject.answering(answer):
         return trial.subject.watch(prompt, {**options, **({"stream": True} if streamed else {})})
 
@@ -276,10 +281,8 @@ def _with_ids(body: Any, own: str) -> Any:
 def _full_options(trial: Trial) -> dict[str, Any]:
     """Options that another call does not have."""
     full: dict[str, Any] = {
-        "thread_id": "thread-full",
+        **trial.ids("one"),
         "model": "a-model-of-one-call",
-        "trace_id": "trace-of-one",
-        "session_id": "session-of-one",
         "temperature": 0.9,
         "max_tokens": 77,
     }
@@ -302,10 +305,10 @@ _LONG_TALK: Final[tuple[dict[str, Any], ...]] = (
 ) * 70
 """Long enough for adapters that remember how they translated a conversation."""
 
-_PLAIN: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = (
-    [{"role": "user", "content": "What is the time?"}],
-    {"thread_id": "thread-apart", "top_p": 0.5},
-)
+
+def _plain(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """A question with few options."""
+    return [{"role": "user", "content": "What is the time?"}], {"thread_id": trial.id_of("apart"), "top_p": 0.5}
 
 
 @check(

@@ -23,9 +23,8 @@ def ask_number(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Prompt and options of a call with a number. Unless it is said, three out of four of them are streamed."""
     streams = "streaming" in trial.subject.capabilities and (number % 4 if streamed is None else streamed)
-    ids = {"thread_id": f"thread-{number}", "trace_id": f"trace-{number}", "session_id": f"session-{number}"}
     prompt = [{"role": "user", "content": f"question number {number}."}]
-    return prompt, {**trial.scenario.call_options(), **ids, **({"stream": True} if streams else {})}
+    return prompt, {**trial.options, **trial.ids(f"{number}"), **({"stream": True} if streams else {})}
 
 
 def in_every_way(trial: Trial, least: int) -> list[AskingBy]:

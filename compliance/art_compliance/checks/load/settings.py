@@ -102,8 +102,8 @@ def _ways_to_events(trial: Trial) -> list[Way]:
     return [way for way in ways_of(trial) if not is_folded(way.method)]
 
 
-def _options(way: Way) -> dict[str, Any]:
-    return {"thread_id": "thread-settings", **({"stream": True} if way.streamed else {})}
+def _options(trial: Trial, way: Way) -> dict[str, Any]:
+    return {"thread_id": trial.id_of("settings"), **({"stream": True} if way.streamed else {})}
 
 
 def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[Problem]:
@@ -114,7 +114,7 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
     for at, way in enumerate(ways_of(trial)):
         more = beside[(at + at // 2) % len(beside)]  # each of them whole and streamed
         before = trial.subject.request_count
-        reply = call(way.method, _PROMPT, {**_options(way), **more}, _Once(_busy))
+        reply = call(way.method, _PROMPT, {**_options(trial, way), **more}, _Once(_busy))
         requests = trial.subject.seen_since(before)
         if requests:  # a schema may be refused for this model
             counts[way] = len(requests)
@@ -154,7 +154,7 @@ _SCHEMA: Final = {
 def _asked_less(trial: Trial, call: CallOnce) -> Iterator[Problem]:
     """That a call is asked again, but not as often as it may be, by a provider that is always busy."""
     before = trial.subject.request_count
-    call("call", _PROMPT, _options(Way("call", streamed=False)), _busy)
+    call("call", _PROMPT, _options(trial, Way("call", streamed=False)), _busy)
     count = trial.subject.request_count - before
     if count != SET_RETRIES + 1:
         text = f"with {SET_RETRIES} retries, a provider that is always busy gets {count} requests"
@@ -196,7 +196,7 @@ def _given_twice(trial: Trial, call: CallOnce) -> Iterator[Problem]:
         for how, fail in (("is cut off", _cut), ("has an error", _fail)):
             for way in (one for one in ways_of(trial) if one.streamed):
                 before = trial.subject.request_count
-                reply = call(way.method, _PROMPT, _options(way), _Once(_halfway(answer, fail), answer))
+                reply = call(way.method, _PROMPT, _options(trial, way), _Once(_halfway(answer, fail), answer))
                 if trial.subject.request_count - before > 1:
                     asked = f"{way}: a stream that {how} after {what} was asked for again: "
                     yield from (fault.after(asked) for fault in _odd(way, reply, answer))
@@ -217,7 +217,7 @@ def _times_with_limits(trial: Trial, call: CallOnce, way: Way, limits: dict[str,
     """How long a call takes that is asked again when most of its time has passed; on a busy machine, more than once."""
     for _ in range(RETRIED_ROUNDS):
         before, began = trial.subject.request_count, time.monotonic()
-        call(way.method, _PROMPT, {**_options(way), **limits}, _busy_later_and_later())
+        call(way.method, _PROMPT, {**_options(trial, way), **limits}, _busy_later_and_later())
         took = time.monotonic() - began
         if trial.subject.request_count - before > 1:
             yield took
@@ -269,7 +269,7 @@ def _retried_anyway(trial: Trial, name: str) -> Iterator[Problem]:
     with trial.subject.opening_with({name: 0}) as call:
         for way in _ways_to_events(trial):
             before = trial.subject.request_count
-            call(way.method, _PROMPT, _options(way), _busy)
+            call(way.method, _PROMPT, _options(trial, way), _busy)
             if (count := trial.subject.request_count - before) > 1:
                 yield Problem(f"{way}: with {name}=0, the adapter sends {count} requests to a provider that is busy")
 
@@ -283,7 +283,7 @@ def _shared(trial: Trial, settings: dict[str, Any], call: CallOnce) -> Iterator[
     other = trial.subject.keys.other
     trial.subject.use("open_with_the_same", key=other)
     before = trial.subject.request_count
-    call("call", _PROMPT, _options(Way("call", streamed=False)), answering_with(_TEXT))
+    call("call", _PROMPT, _options(trial, Way("call", streamed=False)), answering_with(_TEXT))
     for wrong in [text for one in trial.subject.seen_since(before)[:1] for text in strange(trial, one, other, "")]:
         yield Problem(f"an adapter with another key that is made with the same mapping of headers {wrong}")
 
@@ -297,7 +297,7 @@ def _changed(trial: Trial, settings: dict[str, Any]) -> Iterator[Problem]:
 def _leaked(trial: Trial) -> Iterator[Problem]:
     """That the headers of one adapter are sent by another, which was made before."""
     before = trial.subject.request_count
-    trial.subject.call(_PROMPT, _options(Way("call", streamed=False)), answering_with(_TEXT))
+    trial.subject.call(_PROMPT, _options(trial, Way("call", streamed=False)), answering_with(_TEXT))
     for request in trial.subject.seen_since(before):
         if _HEADER[0] in request.headers:
             yield Problem("an adapter sends the headers that another one was made with")
@@ -312,14 +312,14 @@ def _waited(trial: Trial, name: str) -> Iterator[Problem]:
         return
     with trial.subject.opening_with(settings) as call:
         for way in _ways_to_events(trial):
-            reply = call(way.method, _PROMPT, _options(way), _late)
+            reply = call(way.method, _PROMPT, _options(trial, way), _late)
             if isinstance(reply, Answered) and reply.error is None:
                 wait = f"an answer that came after {LATE_ANSWER} s was read"
                 yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
         yield from _changed(trial, settings)
         before = trial.subject.request_count
         lifted = {"timeouts": {**others, "first_byte": None}}
-        reply = call("call", _PROMPT, {**_options(Way("call", streamed=False)), **lifted}, _later)
+        reply = call("call", _PROMPT, {**_options(trial, Way("call", streamed=False)), **lifted}, _later)
         is_sent = trial.subject.request_count > before  # not refused for its limits
         if is_sent and isinstance(reply, Answered) and reply.error is not None:
             limit = f"the adapter's own time limit of {LATE_ANSWER_LIMIT} s ends a call with first_byte = null"

@@ -44,7 +44,7 @@ class Dialogue:
         self._trial = trial
         self._dialect = trial.dialect
         self._can = trial.subject.capabilities
-        self._options = trial.scenario.call_options()
+        self._options = trial.options
         if "tools" not in self._can:
             self._options.pop("tools", None)
         unfit = ("system",) if "system" not in self._can else ()

@@ -177,7 +177,7 @@ def _example_of(trial: Trial) -> Example:
     seen, answer = trial.observation, trial.scenario.answer
     return Example(
         prompt=trial.scenario.prompt,
-        options=trial.scenario.call_options(),
+        options=trial.options,
         payload=seen.payload if isinstance(seen, Sent) else str(seen),
         answer=None if answer is None else msgspec.to_builtins(answer),
     )

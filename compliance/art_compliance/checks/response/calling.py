@@ -58,7 +58,7 @@ _THINKING: Final = "the thinking of the tokens"
 
 
 def _answer_by(trial: Trial, method: str) -> Reply:
-    prompt, options = trial.scenario.prompt, trial.scenario.call_options()
+    prompt, options = trial.scenario.prompt, trial.options
     return trial.subject.call_by(method, prompt, options, answering_with(trial.written))
 
 
@@ -84,11 +84,12 @@ def call_sync_marks_its_events(trial: Trial) -> Iterator[Problem]:
     """What the other methods return does not show them."""
     if "call_sync" not in trial.subject.methods:
         raise NotApplicable("the adapter has no call_sync")
-    options = {**trial.scenario.call_options(), **_MARKS, "call_context": _CONTEXT}
+    marks = trial.ids("marked")
+    options = {**trial.options, **marks, "call_context": _CONTEXT}
     answered = require_read(
         trial.subject.call_by("call_sync", trial.scenario.prompt, options, answering_with(PLAIN_ANSWER))
     )
-    for name, value in _MARKS.items():
+    for name, value in marks.items():
         found = {show(event.get(name)) for event in answered.events}
         if found != {show(value)}:
             yield Problem(f"the {name} of the call is {show(value)}, that of its events {', '.join(sorted(found))}")
@@ -97,7 +98,6 @@ def call_sync_marks_its_events(trial: Trial) -> Iterator[Problem]:
         yield Problem(f"with the call context {_CONTEXT}, tokens have the type {', '.join(wrong)}")
 
 
-_MARKS: Final = {"thread_id": "thread-marked", "trace_id": "trace-marked", "session_id": "session-marked"}
 _CONTEXT: Final = "AGENT_THOUGHT"
 
 
@@ -167,9 +167,9 @@ def _asked_for(trial: Trial) -> Iterator[tuple[list[dict[str, Any]], dict[str, A
     options = {"temperature": 0.4, "max_tokens": 77, "model": "another-model"}
     for streamed in whole_and_streamed(can_stream="streaming" in trial.subject.capabilities):
         yield prompt, {**options_for(trial, streamed=streamed), **options}
-    yield _long_talk(trial), {**trial.scenario.call_options(), "model": "Another-Model"}
+    yield _long_talk(trial), {**trial.options, "model": "Another-Model"}
     if "images" in trial.subject.capabilities:
-        yield [*prompt[:-1], {"role": "user", "content": _WITH_IMAGE}], trial.scenario.call_options()
+        yield [*prompt[:-1], {"role": "user", "content": _WITH_IMAGE}], trial.options
     yield from calls_together(trial, Random(f"{trial.seed} methods"), OPTIONS_BY_METHOD)
 
 
@@ -237,7 +237,7 @@ def call_methods_fail_alike(trial: Trial) -> Iterator[Problem]:
     for what, answerer, more in _FAILURES:
         if more.get("stream") and "streaming" not in trial.subject.capabilities:
             continue
-        options = {**trial.scenario.call_options(), **_MARKS, **more}
+        options = {**trial.options, **trial.ids("marked"), **more}
         reply = trial.subject.call(trial.scenario.prompt, options, answerer)
         if not isinstance(reply, Answered) or reply.error is None:
             continue  # another check's business

@@ -73,9 +73,7 @@ def _bare_message(trial: Trial) -> Message:
 
 
 def _read(trial: Trial, answer: WrittenAnswer) -> Message:
-    reply = require_read(
-        trial.subject.call(trial.scenario.prompt, trial.scenario.call_options(), answering_with(answer))
-    )
+    reply = require_read(trial.subject.call(trial.scenario.prompt, trial.options, answering_with(answer)))
     if (reply.message.get("content") or "") != (answer.content or "") or len(reply.calls) != len(answer.tool_calls):
         raise NotApplicable("the answer is not read: see the checks named answer-is-read")
     return reply.message
@@ -98,7 +96,7 @@ def _answer_for(trial: Trial) -> WrittenAnswer:
 
 def _faults(trial: Trial, message: Message) -> Iterator[Problem]:
     prompt = [*trial.scenario.prompt, message, *next_turn(message.get("tool_calls") or [])]
-    options = {**trial.scenario.call_options(), **({"tools": [_TOOL]} if "tools" in trial.subject.capabilities else {})}
+    options = {**trial.options, **({"tools": [_TOOL]} if "tools" in trial.subject.capabilities else {})}
     seen = trial.observe(prompt, options)
     if isinstance(seen, Refused):
         return

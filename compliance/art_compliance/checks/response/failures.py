@@ -287,7 +287,7 @@ def _parts_shown(trial: Trial, key: str) -> Iterator[Problem]:
         return Response(403, asked.dialect.answers.write_error(403, f"The request was signed with {', '.join(parts)}"))
 
     with suppress(CannotDo), trial.subject.opening_with({"api_key": key}) as call:
-        reply = call("call", trial.scenario.prompt, trial.scenario.call_options(), repeat)
+        reply = call("call", trial.scenario.prompt, trial.options, repeat)
         shown = {str(leaf) for _, leaf in leaves(reply.events if isinstance(reply, Answered) else str(reply))}
         for number, part in enumerate(secrets, 2):
             if any(part in text for text in shown):

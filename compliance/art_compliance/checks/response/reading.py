@@ -112,7 +112,7 @@ def answer_can_be_appended(trial: Trial) -> Iterator[Problem]:
         text = f"appended, it cannot be decoded: {error}"
         yield Problem(text, pointer=error.pointer, finding_class="refused")
         return
-    for difference in trial.compare(decoded, prompt, trial.scenario.call_options(), seen).differences:
+    for difference in trial.compare(decoded, prompt, trial.options, seen).differences:
         is_own_id = difference.loss == "call_ids" and trial.written.without_ids  # the provider gave none
         if difference.loss not in trial.subject.losses and not is_own_id:
             yield as_problem(difference)

@@ -102,7 +102,7 @@ def _after_refusing(trial: Trial, name: str, option: Unsupported) -> Iterator[Pr
 
 
 def _options(trial: Trial, option: Unsupported) -> dict[str, Any]:
-    return {**trial.scenario.call_options(), **option.options}
+    return {**trial.options, **option.options}
 
 
 def _sent_with(trial: Trial, option: Unsupported) -> Decoded | None:

@@ -224,7 +224,7 @@ def tokens_come_as_they_are_sent(trial: Trial) -> Iterator[Problem]:
     if late:
         return  # whatever the call has
     for rich in (one for one in rich_prompts(trial) if one.needs):
-        options = {**trial.scenario.call_options(), **rich.options, "stream": True}
+        options = {**trial.options, **rich.options, "stream": True}
         reply = trial.subject.call(rich.prompt, options, _paused(question))
         if isinstance(reply, Answered) and reply.error is None:
             words = f"in a call with {' and '.join(rich.needs)}, "

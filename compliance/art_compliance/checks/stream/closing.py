@@ -117,7 +117,7 @@ def _wrong_ends(trial: Trial, when: str, came: Any, *, may_end: bool = False) ->
 
 
 def _asking(trial: Trial, *, stream: bool = True) -> dict[str, Any]:
-    return {"prompt": trial.scenario.prompt, "options": {**trial.scenario.call_options(), "stream": stream}}
+    return {"prompt": trial.scenario.prompt, "options": {**trial.options, "stream": stream}}
 
 
 _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")

@@ -28,7 +28,7 @@ from art_sdk.json_data import is_array, is_object
 )
 def streaming_changes_nothing_else(trial: Trial) -> Iterator[Problem]:
     """An adapter with two ways to build a request forgets in one what it learned in the other."""
-    own = trial.scenario.call_options()
+    own = trial.options
     if own.get("stream"):
         raise NotApplicable("the scenario streams")
     streamed = trial.observe(trial.scenario.prompt, {**own, "stream": True})
@@ -79,7 +79,7 @@ def only_the_providers_own_is_sent(trial: Trial) -> Iterator[Problem]:
     """A user's name in a provider's records is a leak; another provider's field is refused, or means something else."""
     for beside, prompt, options in _calls(trial):
         seen = trial.observe(prompt, options)
-        found = next(_foreign(seen), None) if isinstance(seen, Sent) else None
+        found = next(_foreign(trial, seen), None) if isinstance(seen, Sent) else None
         if found is not None:
             pointer, what = found
             yield Problem(f"with {beside}: {what} is sent", pointer=pointer)
@@ -88,21 +88,22 @@ def only_the_providers_own_is_sent(trial: Trial) -> Iterator[Problem]:
 
 def _calls(trial: Trial) -> Iterator[Call]:
     """Calls with records, and, beside some fields of the provider's own, or empty ones, with those of another one."""
+    records = _records(trial)
     if "provider_fields" not in trial.subject.capabilities:
-        yield from calls_beside(trial, _RECORDS)
+        yield from calls_beside(trial, records)
         return
     other = next(name for name in DIALECTS if name != trial.dialect.name)
     foreign = {other: {_FIELD: True}, "another-one": {_FIELD: True}}
     own = trial.dialect.requests.own_fields
-    yield from calls_beside(trial, {**_RECORDS, "provider": {**foreign, trial.dialect.name: own}})
+    yield from calls_beside(trial, {**records, "provider": {**foreign, trial.dialect.name: own}})
     empty = {name: type(value)() for name, value in own.items() if is_object(value) or is_array(value)}
-    options = {**_RECORDS, "provider": {**foreign, trial.dialect.name: empty}}
+    options = {**records, "provider": {**foreign, trial.dialect.name: empty}}
     yield "empty fields of the provider's own", [{"role": "user", "content": "hello"}], options
 
 
-def _foreign(sent: Sent) -> Iterator[tuple[str, str]]:
+def _foreign(trial: Trial, sent: Sent) -> Iterator[tuple[str, str]]:
     """What of that is in the request: where, and what it is."""
-    names: Mapping[str, str] = {value: name for name, value in _RECORDS.items()}
+    names: Mapping[str, str] = {value: name for name, value in _records(trial).items()}
     for pointer, leaf in leaves(sent.payload):
         if pointer.endswith(f"/{_FIELD}"):
             yield pointer, "a field for another provider"
@@ -111,10 +112,11 @@ def _foreign(sent: Sent) -> Iterator[tuple[str, str]]:
 
 
 _FIELD: Final = "field_of_another_provider"
-_RECORDS: Final[dict[str, str]] = {
-    "thread_id": "thread of the records",
-    "user_id": "user of the records",
-    "session_id": "session of the records",
-    "trace_id": "trace of the records",
-    "call_context": "context of the records",
-}
+
+
+def _records(trial: Trial) -> dict[str, str]:
+    """Options that the caller alone needs, each with a value of its own."""
+    return {name: trial.id_of("records", name) for name in _NAMES_OF_RECORDS}
+
+
+_NAMES_OF_RECORDS: Final = ("thread_id", "user_id", "session_id", "trace_id", "call_context")

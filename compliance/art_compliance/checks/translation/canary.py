@@ -55,7 +55,7 @@ def plant(trial: Trial) -> Planted:
     """
     rewriting = _canaries(Random(f"{trial.seed} canary {trial.scenario.id}"))
     prompt = _without_tail(rewriting.prompt(trial.scenario.prompt))
-    options = rewriting.options(trial.scenario.call_options())
+    options = rewriting.options(trial.options)
     sent = trial.observe_sent(prompt, options)
     if any(trial.is_known(problem.message) for problem in _decoded_losses(trial, prompt, options, sent)):
         raise NotApplicable("the cause is reported on other scenarios: see the checks of what survives")

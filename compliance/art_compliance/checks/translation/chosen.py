@@ -43,7 +43,7 @@ def choices_are_not_names(trial: Trial) -> Iterator[Problem]:
 def _made(trial: Trial, name: str, choice: str) -> Any:
     """The payload of a call that offers a tool of this name, and another one; None where it is refused."""
     tools = [{"name": one, "description": "Looks.", "inputSchema": {"type": "object"}} for one in (name, "listen")]
-    seen = trial.observe(_PROMPT, {"thread_id": "choices", "tools": tools, "tool_choice": choice})
+    seen = trial.observe(_PROMPT, {"thread_id": trial.id_of("choices"), "tools": tools, "tool_choice": choice})
     return seen.payload if isinstance(seen, Sent) else None
 
 

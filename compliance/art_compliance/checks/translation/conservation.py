@@ -104,7 +104,7 @@ _HAS: Final[Mapping[str, Callable[[Scenario], bool]]] = {
 
 def _rejects_timeouts(trial: Trial, refused: Refused) -> bool:
     """Whether without `timeouts`, which adapters may reject, the prompt is sent, or refused for another reason."""
-    options = trial.scenario.call_options()
+    options = trial.options
     if options.pop("timeouts", None) is None:
         return False
     seen = trial.observe(trial.scenario.prompt, options)

@@ -157,7 +157,7 @@ def _is_made_of(call_id: str, substitute: str) -> bool:
 
 def _differences(trial: Trial) -> Iterator[Problem]:
     """What the comparison finds beyond the declared losses, with its prompt and request."""
-    example = Example(prompt=trial.scenario.prompt, options=trial.scenario.call_options(), payload=trial.sent.payload)
+    example = Example(prompt=trial.scenario.prompt, options=trial.options, payload=trial.sent.payload)
     for difference in trial.comparison.differences:
         if difference.loss not in trial.subject.losses:
             yield msgspec.structs.replace(conservation.as_problem(difference), example=example)
@@ -200,7 +200,7 @@ def _stream_problems(trial: Trial, request: Sent) -> Iterator[Problem]:
         return
     if "streaming" not in trial.subject.capabilities:
         return
-    seen = trial.observe(trial.scenario.prompt, {**trial.scenario.call_options(), "stream": True})
+    seen = trial.observe(trial.scenario.prompt, {**trial.options, "stream": True})
     if not isinstance(seen, Sent):
         yield Problem(f"with the option stream {shorten(str(seen))}")
     elif not same_json(seen.payload, request.payload):

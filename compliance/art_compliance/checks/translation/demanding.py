@@ -65,7 +65,7 @@ def demanding_prompts_survive(trial: Trial) -> Iterator[Problem]:
         if not trial.subject.capabilities.issuperset(demand.needs):
             continue
         prompt, options = demand.make(Random(f"{trial.seed} {demand.words}"))
-        options = {"thread_id": "demanding", **options}
+        options = {"thread_id": trial.id_of(demand.words), **options}
         for problem in islice(losses_of(trial, prompt, options, ruled=True), SHOWN_OF_A_PROMPT):
             if not trial.is_known(problem.message):
                 yield problem.after(f"{demand.words}: ")
@@ -292,7 +292,7 @@ def _schema_of(names: list[str], others: dict[str, Any]) -> dict[str, Any]:
 
 def _made(trial: Trial, options: Options) -> Iterator[Any]:
     """The payload that is translated, and the one that a call sends: the order may change where it is written."""
-    prompt, options = [{"role": "user", "content": "hello"}], {"thread_id": "order", **options}
+    prompt, options = [{"role": "user", "content": "hello"}], {"thread_id": trial.id_of("order"), **options}
     seen = trial.observe(prompt, options)
     if isinstance(seen, Sent):
         yield seen.payload

@@ -24,7 +24,6 @@ from art_compliance.subject.observations import Crashed, Observation, Refused, S
 from art_sdk.json_data import is_array, is_object
 
 GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
-_ANOTHER: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = GREETING, {"thread_id": "another"}
 
 
 @check(
@@ -35,7 +34,7 @@ _ANOTHER: Final[tuple[list[dict[str, Any]], dict[str, Any]]] = GREETING, {"threa
 def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
     """They belong to the caller."""
     called = trial.subject.has_call and trial.watched.changed
-    if called or trial.subject.translating_changes(trial.scenario.prompt, trial.scenario.call_options()):
+    if called or trial.subject.translating_changes(trial.scenario.prompt, trial.options):
         yield Problem("translating changed the prompt or the options; work on a copy")
 
 
@@ -49,8 +48,8 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     """No clock, no randomness, no memory."""
     first = trial.sent.payload
     written = _written(first)
-    asked = trial.scenario.prompt, trial.scenario.call_options()
-    second, _, third = trial.subject.translate_in_turn([asked, _ANOTHER, asked])
+    asked = trial.scenario.prompt, trial.options
+    second, _, third = trial.subject.translate_in_turn([asked, _another(trial), asked])
     again = {"a second time": second, "after another prompt": third}
     if trial.subject.has_translate:
         again |= _beside_others(trial)
@@ -60,6 +59,11 @@ def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
         elif _written(seen.payload) != written:
             pointer = first_difference(first, seen.payload)
             yield Problem(f"{when} the request is different", pointer=pointer)
+
+
+def _another(trial: Trial) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Another prompt, with its options."""
+    return GREETING, {"thread_id": trial.id_of("another")}
 
 
 def _written(payload: Any) -> bytes | None:
@@ -75,7 +79,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 def _beside_others(trial: Trial) -> dict[str, Observation]:
     """Translates on other threads at the same time as another prompt, which reveals shared state."""
-    given = [(trial.scenario.prompt, trial.scenario.call_options()), _ANOTHER] * 2
+    given = [(trial.scenario.prompt, trial.options), _another(trial)] * 2
     seen = trial.subject.translate_together(given)
     return {f"on thread {number}, next to another prompt,": one for number, one in enumerate(seen[::2], 1)}
 
@@ -93,7 +97,7 @@ def tool_means_tool_result(trial: Trial) -> Iterator[Problem]:
     if swapped == trial.scenario.prompt:
         raise NotApplicable("the scenario has no result")
     if _is_called(trial):
-        first, second = trial.arrived, trial.subject.send(swapped, trial.scenario.call_options())
+        first, second = trial.arrived, trial.subject.send(swapped, trial.options)
     else:
         first, second = trial.observation, trial.observe(swapped)
     if isinstance(first, Crashed):
@@ -128,7 +132,7 @@ def follows_renaming(trial: Trial) -> Iterator[Problem]:
     if trial.comparison.differences:
         raise NotApplicable("the prompt itself is not sent whole: see the other checks")
     renaming = _renaming(trial)
-    prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.scenario.call_options())
+    prompt, options = renaming.prompt(trial.scenario.prompt), renaming.options(trial.options)
     seen = trial.observe(prompt, options)
     if not isinstance(seen, Sent):
         yield Problem(f"with other names and texts {shorten(str(seen))}")
@@ -237,7 +241,7 @@ def is_sent(translated: Observation, seen: Sent) -> bool:
 
 
 def _streamed(trial: Trial) -> Observation:
-    return trial.observe(trial.scenario.prompt, {**trial.scenario.call_options(), "stream": True})
+    return trial.observe(trial.scenario.prompt, {**trial.options, "stream": True})
 
 
 @check(

@@ -47,7 +47,7 @@ def similar_requests_do_not_mix(trial: Trial) -> Iterator[Problem]:
         same = Random(f"{trial.seed} {pair.words}").randbytes(6).hex()
         for value in pair.values:
             prompt, options = pair.make(value, same)
-            found = losses_of(trial, prompt, {"thread_id": "alike", **options})
+            found = losses_of(trial, prompt, {"thread_id": trial.id_of("alike"), **options})
             yield from (
                 problem.after(f"one of two requests with {pair.words}: ")
                 for problem in islice(found, SHOWN_OF_A_PROMPT)

@@ -43,7 +43,7 @@ def _lost_for(trial: Trial, model: str) -> Iterator[Problem]:
     """What is lost where the call names this model."""
     for what, (needs, (prompt, options)) in _CALLS.items():
         if trial.subject.capabilities.issuperset(needs):
-            call = {"thread_id": "models", "model": model, **options}
+            call = {"thread_id": trial.id_of("models"), "model": model, **options}
             found = losses_of(trial, prompt, call, ruled=what == _SHORT)
             fresh = (one for one in found if not trial.is_known(one.message))
             yield from (problem.after(f"{what} for {model}: ") for problem in islice(fresh, SHOWN_OF_A_MODEL))
@@ -53,7 +53,10 @@ def _named_by_the_adapter(trial: Trial, model: str) -> Iterator[Problem]:
     """What an adapter does with its own model that one with another model does not, where the call names it."""
     if not trial.subject.has_translate:
         return
-    calls = [(prompt, {"thread_id": "models", **options}) for _, (prompt, options) in _CALLS_FOR_A_MODEL.values()]
+    calls = [
+        (prompt, {"thread_id": trial.id_of("models"), **options})
+        for _, (prompt, options) in _CALLS_FOR_A_MODEL.values()
+    ]
     access = {"key": trial.subject.keys.own, "base_url": trial.subject.base_url}
     try:
         made = trial.subject.translate_for(calls, **access, model=model)
@@ -82,7 +85,8 @@ def streams_lack_no_field(trial: Trial) -> Iterator[Problem]:
     models = trial.dialect.answers.models
     for model in (*models.names, *models.others):
         whole, streamed = (
-            trial.observe(_CHAT, {"thread_id": "models", "model": model, **more}) for more in ({}, {"stream": True})
+            trial.observe(_CHAT, {"thread_id": trial.id_of("models"), "model": model, **more})
+            for more in ({}, {"stream": True})
         )
         if isinstance(whole, Sent) and isinstance(streamed, Sent):
             for name in sorted(_fields(whole) - _fields(streamed)):

@@ -59,7 +59,7 @@ def _with_reasoning(trial: Trial) -> Iterator[Call]:
     for used, prompt, options in calls_beside(trial, on):
         yield f"reasoning, {used}", prompt, options
     for other in others:
-        yield "another value for reasoning", list(trial.scenario.prompt), {**trial.scenario.call_options(), **other}
+        yield "another value for reasoning", list(trial.scenario.prompt), {**trial.options, **other}
 
 
 def calls_beside(trial: Trial, options: dict[str, Any]) -> Iterator[Call]:
@@ -83,7 +83,7 @@ def _call_of(
     trial: Trial, row: Row, factors: Mapping[str, Mapping[str, dict[str, Any]]]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The prompt and the options of a row."""
-    options: dict[str, Any] = {"thread_id": "together"}
+    options: dict[str, Any] = {"thread_id": trial.id_of("together")}
     for name, value in row.items():
         options |= factors[name][value]
     prompt = options.pop("prompt", _GREETING)

@@ -71,5 +71,5 @@ def _is_constant(leaf: object, trial: Trial) -> bool:
     """A number, a flag, or one short word that is not the caller's: `ephemeral` is a setting, a sentence is text."""
     if not isinstance(leaf, str):
         return True
-    options = trial.scenario.call_options()
+    options = trial.options
     return bool(_CONSTANT.fullmatch(leaf)) and leaf not in [options.get(name) for name in _OWN_BOOKS]

@@ -138,7 +138,7 @@ def test_a_method_is_named_that_does_more_with_late_chunks(method: str):
         setattr(adapter, method, complete if method == "complete" else without_a_loop)
 
     [message] = messages_of(CHECK, spoiled(spoil))
-    assert message.startswith(f"{method}, a text, streamed: an answer of 1 MB takes ")
+    assert message.startswith(f"{method}, a text, streamed: an answer of 0.5 MB takes ")
 
 
 @pytest.mark.parametrize("make", [AnthropicAdapter, BedrockConverseAdapter, OllamaChatAdapter, OpenAIAdapter])
@@ -160,7 +160,7 @@ def test_the_answers_differ_only_in_where_their_small_pieces_are(make: Any):
 
 
 def small(size: int) -> bool:
-    return 700 < size < 800
+    return 350 < size < 400
 
 
 def test_a_call_that_fails_costs_nothing():

@@ -49,6 +49,7 @@ class Check(Struct, frozen=True, eq=False):
     families: tuple[str, ...] = ()
     requires: tuple[Requirement, ...] = ()
     leaves_to: tuple[Check, ...] = ()
+    last: bool = False
 
     def __call__(self, trial: Trial) -> Outcome:
         """All findings. Raises NotApplicable if the check has nothing to say of the trial."""
@@ -102,6 +103,7 @@ def check(
     needs: tuple[Capability, ...] = (),
     families: tuple[str, ...] = (),
     leaves_to: tuple[Check, ...] = (),
+    last: bool = False,
 ) -> Callable[[Look], Check]:
     """Declares a check. Its stage is the first word of its id; `once` runs it on the greeting alone.
 
@@ -112,6 +114,7 @@ def check(
     `leaves_to` are checks that report the cause where they fail: this one is not applicable there.
     A check of the stages response and stream runs on the scenarios that have an answer, or `on_every_prompt`; one
     with `families` runs on generated prompts of these, and on no scenario.
+    The one that ends the adapter's process is the `last` of all: none need start another one.
     """
     stage = STAGES.get(name.partition(".")[0])
     if stage is None:
@@ -119,7 +122,7 @@ def check(
     required = (requires,) if isinstance(requires, str) else requires
     own = finding_class or stage.finding_class
     return lambda function: Check(
-        name, stage, clause, own, function, once, on_every_prompt, needs, families, required, leaves_to
+        name, stage, clause, own, function, once, on_every_prompt, needs, families, required, leaves_to, last
     )
 
 
@@ -150,10 +153,10 @@ def checks_of(module: ModuleType) -> tuple[Check, ...]:
 
 
 def in_order(checks: Iterable[Check]) -> Mapping[str, Check]:
-    """The checks by their ids, stage by stage. Raises ValueError for an id that is declared twice."""
+    """The checks by their ids, stage by stage, then the last of all. Raises ValueError for an id declared twice."""
     stages = list(STAGES.values())
     found: dict[str, Check] = {}
-    for one in sorted(checks, key=lambda check: stages.index(check.stage)):
+    for one in sorted(checks, key=lambda check: (check.last, stages.index(check.stage))):
         if one.id in found:
             places = f"at {found[one.id].place} and at {one.place}"
             raise ValueError(f"the check id {one.id!r} is declared twice: {places}; rename one of them")

@@ -238,13 +238,13 @@ BODY_GROWTH: Final = 8
 CUTS: Final = 40
 """places at random where a stream is cut in two packets, and as many inside characters and line ends"""
 
-PLACES_AT_THE_ENDS: Final = 3
+PLACES_AT_THE_ENDS: Final = 2
 """events at each end of a stream after which it is cut short, and as many between them"""
 
 MOST_RESIDENT: Final = 1_500_000_000
 """bytes of memory that the adapter's process may have, with all that it imports, before its calls are measured"""
 
-LONG_ANSWER: Final = 1_000_000
+LONG_ANSWER: Final = 500_000
 """characters of the answer of which some pieces come in small chunks"""
 
 PIECES_IN_DRIPS: Final = 12

@@ -1,7 +1,7 @@
 """Preflight: can the suite work with this adapter at all? A failure here is a harness error and stops the run.
 
-One that hangs, exits, raises what is not an Exception or gives another text than the provider's is not made wrongly for
-the suite: it has failed.
+One that hangs, exits, raises what is not an Exception, changes what its process shares, or reads another text than the
+provider's, is not made wrongly for the suite: it has failed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from art_compliance.checks.arriving import describe_arrivals
 from art_compliance.checks.base import check
+from art_compliance.checks.limits import SHOWN_OF_A_PROMPT
 from art_compliance.checks.replies import why_unread
 from art_compliance.checks.requirements import Misbehaved, NotApplicable, require_polite
 from art_compliance.checks.trial import Trial
@@ -19,8 +20,8 @@ from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.quoting import shorten, show
 from art_compliance.subject.events import KINDS, Answered
 from art_compliance.subject.factories import with_article
-from art_compliance.subject.observations import Observation, Reply, Sent
-from art_sdk.json_data import is_object
+from art_compliance.subject.observations import Crashed, Observation, Reply, Sent
+from art_sdk.json_data import is_array, is_object
 from art_sdk.sendable import find_unsendable
 
 
@@ -73,11 +74,30 @@ def answer_is_read(trial: Trial) -> Iterator[Problem]:
     require_polite(reply)
     arrived = trial.subject.seen_since(before)
     wrong = _wrong_reply(reply, is_known=trial.subject.dialect is not None)
-    if wrong and arrived and isinstance(reply, Answered) and reply.error is None and reply.text:
-        raise Misbehaved(wrong)  # the provider was reached: its answer is read wrongly
-    if wrong or not arrived:
-        sent = describe_arrivals(trial.subject, arrived)
-        yield Problem("; ".join(filter(None, (sent, wrong))))
+    if not wrong and arrived:
+        return
+    sent = describe_arrivals(trial.subject, arrived)
+    if wrong and not sent and _is_read_wrongly(reply):
+        raise Misbehaved(wrong)
+    text = "; ".join(filter(None, (sent, wrong)))
+    if changed := _changed(trial):
+        raise Misbehaved(f"{text}; the adapter changed {', '.join(changed)}")
+    yield Problem(text)
+
+
+def _is_read_wrongly(reply: Reply) -> bool:
+    """Whether a provider that was reached is not what is wrong: the call gave another text, or raised by mistake."""
+    if isinstance(reply, Answered):
+        return reply.error is None and bool(reply.text)
+    return isinstance(reply, Crashed)
+
+
+def _changed(trial: Trial) -> list[str]:
+    """Some of what the adapter changed that all code of its process shares: what fails then is its own fault."""
+    if trial.subject.bridged is not None or trial.subject.speaks is not None:
+        return []
+    changed = trial.subject.attempt("changed_surroundings")
+    return [*map(str, changed[:SHOWN_OF_A_PROMPT])] if is_array(changed) else []
 
 
 def _is_translated(seen: Observation) -> bool:

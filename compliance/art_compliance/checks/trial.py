@@ -107,6 +107,11 @@ class Trial:
         """The scenario's call options, with a thread id."""
         return {"thread_id": self.id_of(self.scenario.id), **self.scenario.options}
 
+    @property
+    def recorded_options(self) -> dict[str, Any]:
+        """The options of the recorded call, with its model and an id of this run."""
+        return {**self.recording.options, **self.options}
+
     def id_of(self, name: str, kind: str = "thread_id") -> str:
         """An id of this run for a purpose."""
         return drawn_id(self.seed, name, kind)

@@ -16,6 +16,7 @@ from art_compliance.miniatures.base import (
     made_with,
     miniature,
 )
+from art_compliance.miniatures.isolation import readdress
 from art_compliance.subject.events import Answered
 from art_sdk import TokenEvent
 from art_sdk.json_data import is_array, is_object
@@ -128,6 +129,18 @@ def hands_on_the_providers_message(adapter: Any) -> None:
 def sends_no_key(adapter: Any) -> None:
     """The request has no API key."""
     adapter.auth_headers = dict
+
+
+@miniature("response.key-goes-in-a-header", around=("gemini", "openai"))
+def streams_with_its_key_in_the_url(adapter: Any) -> None:
+    """Streams are asked for at a URL that has the API key besides."""
+    key = made_with().get("api_key")
+
+    def change(request: dict[str, Any], options: Any) -> dict[str, Any]:
+        mark = "&" if "?" in request["url"] else "?"
+        return {**request, "url": f"{request['url']}{mark}key={key}"} if options.stream else request
+
+    readdress(adapter, change)
 
 
 @miniature("response.events-keep-their-order")

@@ -67,7 +67,7 @@ def make_adapter(order: Order, dialect: Format | None, run: Runner = run_bounded
     base_url = order.url + ("" if dialect is None else dialect.base_path)
     own = order.access or Access(key=order.keys.own, base_url=base_url)
     try:
-        model = own.model or _model(order, dialect)
+        model = own.model or needed_model(order, dialect)
         return run(lambda: order.make(api_key=own.key, base_url=own.base_url, model=model), LIMIT)
     except Stopped as error:
         raise not_made(order.name, error) from error
@@ -124,10 +124,11 @@ def _short(signature: inspect.Signature) -> str:
     return str(signature.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 
-def _model(order: Order, dialect: Format | None) -> str | None:
-    """A model for an adapter whose class says that it has no default; it cannot be made without one."""
-    has_none = getattr(order.make, "default_model", None) == ""
-    return dialect.model if has_none and dialect is not None and order.access is None else None
+def needed_model(order: Order, dialect: Format | None) -> str | None:
+    """A model for an adapter that has no default, as its class says, or as it goes to any server."""
+    if dialect is None or order.access is not None:
+        return None
+    return dialect.model if dialect.any_server or getattr(order.make, "default_model", None) == "" else None
 
 
 def provider_name(adapter: Any, order: Order) -> Any:

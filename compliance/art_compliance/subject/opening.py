@@ -97,6 +97,7 @@ def known_formats() -> dict[str, Format]:
             base_path=one.service.base_path,
             version_header=one.service.access.version_header or "",
             model=one.answers.models.names[0],
+            any_server=not one.service.hosts,
         )
         for name, one in DIALECTS.items()
     }

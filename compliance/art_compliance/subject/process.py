@@ -139,9 +139,9 @@ class Far:
         return msgspec.convert(found, Facts)
 
     def _limit(self, arguments: dict[str, Any]) -> float:
-        """The seconds that a use may take: concurrent calls say it, and those one after the other take a limit each."""
+        """The seconds that a use may take: concurrent calls say it, and of others one may take its whole limit."""
         calls = arguments.get("calls", ())
-        return float(arguments.get("seconds") or (self._order.limit + 1) * max(1, len(calls))) + GRACE
+        return float(arguments.get("seconds") or self._order.limit + max(1, len(calls))) + GRACE
 
     def _lost(self, error: Stopped | Closed) -> Stopped:
         why = str(error) if isinstance(error, Stopped) else self._process.explain(error)

@@ -22,6 +22,7 @@ from art_sdk.json_data import is_object
     finding_class="contract",
     requires=("dialect", "call"),
     once=True,
+    last=True,
 )
 def nothing_stays_behind(trial: Trial) -> Iterator[Problem]:
     """A service that makes an adapter per customer runs out of them."""

@@ -27,7 +27,7 @@ def play(trial: Trial) -> Replayed:
     trial.require("call")
     player = Player(cassette, trial.dialect, trial.subject.secrets)
     first = trial.subject.request_count
-    reply = trial.subject.call(trial.scenario.prompt, trial.recording.options, player.answer)
+    reply = trial.subject.call(trial.scenario.prompt, trial.recorded_options, player.answer)
     tape = player.tape(tuple(trial.subject.seen_since(first)))
     return Replayed(cassette=cassette, reply=reply, requests=tuple(tape.requests), unplayed=tuple(tape.unplayed))
 

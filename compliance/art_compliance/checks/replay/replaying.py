@@ -202,7 +202,7 @@ def cuts_change_nothing(trial: Trial) -> Iterator[Problem]:
     steps = tuple(Send(piece) for piece in in_pieces(last.answer_body, dice, CUTS))
     reply = trial.subject.call(
         trial.scenario.prompt,
-        trial.recording.options,
+        trial.recorded_options,
         lambda _: Response(last.status, content_type=kind, steps=steps),
     )
     if not isinstance(reply, Answered) or reply.error is not None:

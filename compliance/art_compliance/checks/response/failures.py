@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -14,11 +14,12 @@ from art_compliance.checks.limits import RETRY_AFTER
 from art_compliance.checks.replies import error_of, missing_words, wrong_failure, wrong_status_error
 from art_compliance.checks.streamed import in_other_ways, options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
+from art_compliance.checks.ways import ways_of
 from art_compliance.checks.wordings import begun, words_for
 from art_compliance.dialects.base import ErrorForm
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves, look_up
-from art_compliance.provider import Asked, Response
+from art_compliance.provider import Asked, Request, Response, answering_with
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -305,8 +306,25 @@ def _parts_shown(trial: Trial, key: str) -> Iterator[Problem]:
 )
 def key_goes_in_a_header(trial: Trial) -> Iterator[Problem]:
     """Proxies and servers log URLs and bodies."""
-    for request in trial.watched.requests:
-        if not any(trial.subject.keys.own in value for value in request.headers.values()):
-            yield Problem("no header of the request has the key")
-        if trial.subject.keys.own in request.target or trial.subject.keys.own.encode() in request.body:
-            yield Problem("the key is in the request's URL or body")
+    wrong = [*_misplaced(trial, trial.watched.requests)]
+    yield from map(Problem, wrong)
+    if wrong:
+        return
+    for way in ways_of(trial)[1:]:
+        before = trial.subject.request_count
+        asked = trial.scenario.prompt, options_for(trial, streamed=way.streamed)
+        trial.subject.call_by(way.method, *asked, answering_with(_TEXT))
+        wrong = [*_misplaced(trial, trial.subject.seen_since(before))]
+        yield from (Problem(f"{way}: {text}") for text in wrong)
+        if wrong:
+            return
+
+
+def _misplaced(trial: Trial, requests: Iterable[Request]) -> Iterator[str]:
+    """How the key is not where it belongs in a request."""
+    key = trial.subject.keys.own
+    for request in requests:
+        if not any(key in value for value in request.headers.values()):
+            yield "no header of the request has the key"
+        if key in request.target or key.encode() in request.body:
+            yield "the key is in the request's URL or body"

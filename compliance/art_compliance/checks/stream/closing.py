@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from art_compliance.checks.answerers import busy, half_of
@@ -66,22 +66,19 @@ def cancelling_ends_the_call(trial: Trial) -> Iterator[Problem]:
             yield from wrong
             if wrong:
                 return
-    with _retrying(trial), trial.subject.answering(busy):
+    yield from _retried_anyway(trial)
+    if (retries := trial.subject.settings.get("retries")) is not None:
+        with suppress(CannotDo), trial.subject.opening_with({retries: 1}):
+            yield from _retried_anyway(trial)
+
+
+def _retried_anyway(trial: Trial) -> Iterator[Problem]:
+    """What is wrong with a call that is cancelled while it waits to ask again, if it does."""
+    with trial.subject.answering(busy):
         came = trial.subject.attempt("cancel_after", **_asking(trial), seconds=RETRY_AFTER / 2)
         yield from _wrong_ends(trial, _WAITING, came, may_end=True)
         if came == "cancelled" and _asks_again(trial):
             yield Problem(f"{_WAITING}, the call retried anyway")
-
-
-@contextmanager
-def _retrying(trial: Trial) -> Generator[None]:
-    """With another adapter that retries, where the factory takes how often."""
-    name = trial.subject.settings.get("retries")
-    with ExitStack() as stack:
-        if name is not None:
-            with suppress(CannotDo):
-                stack.enter_context(trial.subject.opening_with({name: 1}))
-        yield
 
 
 _WAITING: Final = "cancelled while it waits to ask again"

@@ -20,7 +20,7 @@ from art_compliance.subject.host.closing import CLOSERS, close_adapter, close_in
 from art_compliance.subject.host.environment import environment_with, home_with_login
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
 from art_compliance.subject.host.written import as_text
-from art_compliance.subject.making import Order
+from art_compliance.subject.making import Order, needed_model
 from art_compliance.subject.observations import (
     Crashed,
     Observation,
@@ -59,6 +59,7 @@ class Siblings:
     def __init__(self, made: Made) -> None:
         self.adapter, self._order, _, self._portal, self._run = made
         self._base_path = "" if made.format is None else made.format.base_path
+        self._model = needed_model(made.order, made.format)
         self._typing = Typing(self.adapter)
         self._environment = ExitStack()
         self._another: Any = None
@@ -124,7 +125,7 @@ class Siblings:
 
     def _make_with(self, key: str) -> Any:
         own, url = self._order, self._order.url + self._base_path
-        given = {"api_key": key, "base_url": url, "model": self._needed_model, **self._settings}
+        given = {"api_key": key, "base_url": url, "model": self._model, **self._settings}
         try:
             return run_bounded(lambda: own.make(**given))
         except Exception as error:
@@ -220,7 +221,7 @@ class Siblings:
         """
         own = self._order
         try:
-            adapter = run_bounded(lambda: own.make(api_key=key, base_url=base_url, model=model or self._needed_model))
+            adapter = run_bounded(lambda: own.make(api_key=key, base_url=base_url, model=model or self._model))
         except Exception as error:
             raise CannotDo(f"the factory raised {describe_error(error)}") from error
         if getattr(adapter, "capabilities", None) != getattr(self.adapter, "capabilities", None):
@@ -236,13 +237,7 @@ class Siblings:
     def _make_another(self, key: str, path: str | None = None, address: str | None = None) -> Any:
         own, at = self._order, self._order.url if address is None else address
         url = at + (self._base_path if path is None else path)
-        return run_bounded(lambda: own.make(api_key=key, base_url=url, model=self._needed_model))
-
-    @property
-    def _needed_model(self) -> str | None:
-        """The model of another adapter: that of this one where its class has no default."""
-        has_none = getattr(self._order.make, "default_model", None) == ""
-        return getattr(self.adapter, "model", None) if has_none else None
+        return run_bounded(lambda: own.make(api_key=key, base_url=url, model=self._model))
 
 
 def _replies_in_a_loop(adapter: Any, calls: Sequence[Asking], method: str) -> list[Reply]:

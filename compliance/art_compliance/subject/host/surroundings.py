@@ -30,7 +30,7 @@ def look_around() -> dict[str, str]:
     """What all code of the process shares, by its name; the values only serve to be compared."""
     root = logging.getLogger()
     found: dict[str, Any] = {
-        "the working directory": os.getcwd(),  # noqa: PTH109 - compared as it is
+        "the working directory": _folder(),
         "the level of the root logger": root.level,
         "the handlers of the root logger": [id(one) for one in root.handlers],
         "logging.disable": root.manager.disable,
@@ -54,6 +54,14 @@ def look_around() -> dict[str, str]:
     environment = {f"the environment variable {name}": value for name, value in os.environ.items()}
     own = {name: value for name, value in environment.items() if not name.endswith(_OF_PYTEST)}
     return {name: repr(value) for name, value in (found | functions | own).items()}
+
+
+def _folder() -> str | None:
+    """The working directory; None where it was removed."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - compared as it is
+    except OSError:
+        return None
 
 
 _LIBRARY: Final = (asyncio, builtins, json, logging, os, random, socket, ssl, threading, time)

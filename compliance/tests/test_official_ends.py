@@ -44,3 +44,9 @@ def test_no_reason_of_the_official_client_is_missing(name: str):
     read, usual = _CLIENTS[name]
     answers = find_dialect(name).answers
     assert set(read()) - usual - {*answers.bad_ends, *answers.good_ends} == set()
+
+
+def test_no_block_reason_of_google_is_missing():
+    reasons: Any = pytest.importorskip("google.genai.types").BlockedReason
+    known = {one.value for one in reasons} - {"BLOCKED_REASON_UNSPECIFIED"}
+    assert known == set(find_dialect("gemini-generate").answers.blocked_ends)

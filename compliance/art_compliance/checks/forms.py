@@ -313,6 +313,13 @@ _CALLED: Final = WrittenAnswer(tool_calls=(_look("here"),), finish="tool_calls")
 
 def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]:
     """A pause, a refusal or a malformed call that looks like an answer is acted upon."""
+    yield from _bad_ends(trial, kind)
+    yield from _blocked_ends(trial, kind)
+    yield from _good_ends(trial, kind)
+    yield from _calls_of_nothing(trial, kind)
+
+
+def _bad_ends(trial: Trial, kind: Kind) -> Iterator[Problem]:
     for value in trial.dialect.answers.bad_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         for answer in (PLAIN_ANSWER, _CALLED) if "tools" in trial.subject.capabilities else (PLAIN_ANSWER,):
@@ -328,6 +335,16 @@ def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]
             )
             if good := _good_end(folded):
                 yield Problem(f"by complete, an answer that ends with {show(value)} is reported as successful: {good}")
+
+
+def _blocked_ends(trial: Trial, kind: Kind) -> Iterator[Problem]:
+    for value in trial.dialect.answers.blocked_ends:
+        change = with_reason(trial.dialect.streams.finish_fields, value)
+        if good := _good_end(call_as(trial, kind, answering_with(_BLOCKED, change))):
+            yield Problem(f"a prompt that was blocked with {show(value)} is reported as answered: {good}")
+
+
+def _good_ends(trial: Trial, kind: Kind) -> Iterator[Problem]:
     for value in trial.dialect.answers.good_ends:
         change = with_reason(trial.dialect.streams.finish_fields, value)
         reply = call_as(trial, kind, answering_with(PLAIN_ANSWER, change))
@@ -341,7 +358,8 @@ def _failed_finish_is_not_success(trial: Trial, kind: Kind) -> Iterator[Problem]
             text = f"raw_stop_reason is {show(raw)}; it must be the provider's own word, {show(value)}"
             yield Problem(text, finding_class="contract")
 
-    yield from _calls_of_nothing(trial, kind)
+
+_BLOCKED: Final = WrittenAnswer(finish="content_filter")
 
 
 def _good_end(reply: Reply) -> str | None:

@@ -265,6 +265,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     """How two answers come to one request. None: no request asks for that."""
     bad_ends: tuple[str, ...]
     """Published values of `finish_fields` after which an answer is not a good whole one."""
+    blocked_ends: tuple[str, ...] = ()
+    """Published values of `finish_fields` in an answer that has nothing, as the prompt was blocked."""
     good_ends: tuple[str, ...] = ()
     """Published values of `finish_fields`, besides the usual one, after which an answer is a good whole one."""
     optional_usage: tuple[str, ...] = ()

@@ -200,6 +200,18 @@ def takes_feedback_for_a_block(adapter: Any) -> None:
     _spoil(adapter, lambda body: {"promptFeedback": {"blockReason": "OTHER"}} if "promptFeedback" in body else body)
 
 
+@miniature("response.failed-finish-is-not-success", "stream.failed-finish-is-not-success", around=("gemini",))
+def knows_two_reasons_of_blocks(adapter: Any) -> None:
+    """A prompt that was blocked for a reason other than the two oldest ones has an empty answer."""
+
+    def change(body: Any) -> Any:
+        reason = body.get("promptFeedback", {}).get("blockReason")
+        empty = {"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]}
+        return body if reason in (None, "SAFETY", "OTHER") else {**body, **empty}
+
+    _spoil(adapter, change)
+
+
 @miniature(_WHOLE, _STREAM, around=("gemini",))
 def needs_a_version_of_the_model(adapter: Any) -> None:
     """An answer that does not name the version of its model is an error."""

@@ -9,6 +9,7 @@ from art_compliance.dialects.base import Answers, Dialect, Requests, Service, St
 from art_compliance.dialects.gemini_generate.access import ACCESS, NOT_JSON
 from art_compliance.dialects.gemini_generate.answers import (
     BAD_ENDS,
+    BLOCKED_ENDS,
     ESSENTIAL,
     LISTED_ERROR,
     MODELS,
@@ -84,6 +85,7 @@ GEMINI_GENERATE: Final = Dialect(
         variations=VARIATIONS,
         several=TWO_CANDIDATES,
         bad_ends=BAD_ENDS,
+        blocked_ends=BLOCKED_ENDS,
         optional_usage=("usageMetadata",),
         doubles=True,  # google.protobuf.Struct, args of FunctionCall; recorded: whole numbers have no fraction
     ),

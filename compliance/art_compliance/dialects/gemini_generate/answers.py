@@ -41,6 +41,17 @@ BAD_ENDS: Final = (
 )
 """`FinishReason` of google-genai, but STOP and the one that says nothing. A reason of images may end any answer."""
 
+BLOCKED_ENDS: Final = (
+    "SAFETY",
+    "OTHER",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "IMAGE_SAFETY",
+    "MODEL_ARMOR",
+    "JAILBREAK",
+)
+"""`BlockedReason` of google-genai, but the one that says nothing."""
+
 _FINISH: Final = {"stop": "STOP", "length": "MAX_TOKENS", "tool_calls": "STOP", "content_filter": "SAFETY"}
 
 

@@ -57,6 +57,38 @@ def reads_one_piece_of_a_call_per_event(adapter: Any) -> None:
     refeed(adapter, lambda chunk: change_data(chunk, change))
 
 
+@miniature("stream.other-forms-are-read", around=("openai", "deepseek"))
+def reads_no_text_beside_later_pieces(adapter: Any) -> None:
+    """Text in an event in which a call goes on is lost."""
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            pieces: list[dict[str, Any]] = choice["delta"].get("tool_calls") or []
+            if pieces and not any(_begins(piece) for piece in pieces):
+                choice["delta"].pop("content", None)
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+@miniature("stream.other-forms-are-read", around=("openai", "openrouter"))
+def begins_calls_in_events_of_their_own(adapter: Any) -> None:
+    """In an event in which a call begins, the end of the one before it is lost."""
+
+    def change(event: Any) -> Any:
+        for choice in event.get("choices") or ():
+            pieces: list[dict[str, Any]] = choice["delta"].get("tool_calls") or []
+            choice["delta"]["tool_calls"] = [*filter(_begins, pieces)] if any(map(_begins, pieces)) else pieces
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, change))
+
+
+def _begins(piece: dict[str, Any]) -> bool:
+    """Whether it is the first one of a call."""
+    return bool(piece.get("function", {}).get("name"))
+
+
 @miniature("stream.other-forms-are-read", around=("openai-compatible",))
 def joins_the_names_of_pieces(adapter: Any) -> None:
     """The name of a call is joined from all of its pieces."""

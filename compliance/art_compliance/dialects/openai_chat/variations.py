@@ -50,6 +50,37 @@ def _text_beside_call(chunks: list[Chunk]) -> list[Chunk]:
     return [*chunks[: at - 1], _joined(chunks[at - 1], chunks[at]), *chunks[at + 1 :]]
 
 
+def _text_beside_later_piece(chunks: list[Chunk]) -> list[Chunk]:
+    """The last piece of the text comes in the chunk with the second piece of a call."""
+    calls = [at for at, chunk in enumerate(chunks) if _indexes(chunk)]
+    if len(calls) < 2 or _indexes(chunks[calls[0]]) != _indexes(chunks[calls[1]]):
+        return chunks
+    first, second = calls[:2]
+    if not chunks[first - 1]["choices"][0]["delta"].get("content"):
+        return chunks
+    return [
+        *chunks[: first - 1],
+        *chunks[first:second],
+        _joined(chunks[first - 1], chunks[second]),
+        *chunks[second + 1 :],
+    ]
+
+
+def _end_beside_beginning(chunks: list[Chunk]) -> list[Chunk]:
+    """The last piece of a call and the first one of the next in one chunk."""
+    joined: list[Chunk] = []
+    for chunk in chunks:
+        before = _indexes(joined[-1]) if joined else []
+        is_next = len(before) == 1 and bool(_indexes(chunk)) and _indexes(chunk) != before
+        joined[-1:] = [_joined(joined[-1], chunk)] if is_next else [*joined[-1:], chunk]
+    return joined
+
+
+def _indexes(chunk: Chunk) -> list[int]:
+    """The indexes of the calls of which the chunk has pieces."""
+    return [one["index"] for one in chunk["choices"][0]["delta"].get("tool_calls") or () if "index" in one]
+
+
 def _text_last(chunks: list[Chunk]) -> list[Chunk]:
     """The pieces of calls first, then those of the text; the first chunk, which has the role, and the last stay."""
     first, *middle, last = chunks
@@ -203,6 +234,8 @@ VARIATIONS: Final = (
     Variation(words="token counts in a chunk of their own", events=_counted_apart),
     Variation(words="the last piece beside the finish reason", events=regrouped(_last_two)),
     Variation(words="text beside a piece of a call", events=regrouped(_text_beside_call)),
+    Variation(words="text beside a later piece of a call", events=regrouped(_text_beside_later_piece)),
+    Variation(words="the end of a call beside the beginning of the next", events=regrouped(_end_beside_beginning)),
     Variation(words="its text behind its calls", events=regrouped(_text_last)),
     Variation(words="all of it in one chunk", events=regrouped(_in_one)),
     Variation(words="one letter per chunk", events=regrouped(_letters)),

@@ -238,7 +238,7 @@ BODY_GROWTH: Final = 8
 CUTS: Final = 40
 """places at random where a stream is cut in two packets, and as many inside characters and line ends"""
 
-PLACES_AT_THE_ENDS: Final = 2
+PLACES_AT_THE_ENDS: Final = 3
 """events at each end of a stream after which it is cut short, and as many between them"""
 
 MOST_RESIDENT: Final = 1_500_000_000

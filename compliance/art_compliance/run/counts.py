@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Final
 
@@ -88,13 +88,14 @@ def _count_class(finding_class: FindingClass, results: tuple[Result, ...]) -> Cl
 
 def count_levels(results: tuple[Result, ...], counting: Counting) -> dict[Level, LevelCount]:
     """The results by level, of the levels of which a check was run."""
-    counts: dict[Level, Counter[Verdict]] = {}
-    classes: dict[Level, Counter[FindingClass]] = {}
+    counts: defaultdict[Level, Counter[Verdict]] = defaultdict(Counter)
+    classes: defaultdict[Level, Counter[FindingClass]] = defaultdict(Counter)
     for result in results:
-        counts.setdefault(result.level, Counter())[result.verdict] += 1
-        classes.setdefault(result.level, Counter()).update(result.classes)
+        counts[result.level][result.verdict] += 1
+        if result.findings:
+            classes[result.level].update(result.classes)
     reality = any(source in RECORDED_REALITY for source in count_recordings(results))
-    counts.setdefault("replay", Counter())
+    counts["replay"]  # it is shown, whether or not a check of it was run
     left = _count_left(results, counting.requirements)
     return {
         level: LevelCount(
@@ -106,7 +107,7 @@ def count_levels(results: tuple[Result, ...], counting: Counting) -> dict[Level,
             left=left[level],
             is_applicable=(level != "replay" or reality) and counting.has_level(level),
             demands=_demands(level, counting.requirements),
-            failed_by_class={one: classes.get(level, Counter())[one] for one in CLASSES},
+            failed_by_class={one: classes[level][one] for one in CLASSES},
         )
         for level, count in sorted(counts.items())
         if level == "replay" or set(count) - {"not applicable"}

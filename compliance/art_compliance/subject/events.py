@@ -259,7 +259,7 @@ def _read_other(value: Any, kind: str) -> Any:
         return _sayable(value) if isinstance(value, int) else value
     if isinstance(value, BaseException):
         return {**error_facts(value), "shown": _show(value)}
-    if type(value) is dict or _is_mapping(value):
+    if _is_mapping(value):
         own = _OWN_NAMES.get(kind, {})
         return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
     if isinstance(value, Struct) and kind != "event":
@@ -276,29 +276,33 @@ def error_facts(error: BaseException) -> dict[str, Any]:
 
 
 def _is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    return isinstance(value, Mapping)
+    return type(value) is dict or isinstance(value, Mapping)  # most are dicts, which are told at once
 
 
 def _read_fields(value: Any, kind: str) -> Any:
     config = getattr(value, "__struct_config__", None)
     tag = {config.tag_field: config.tag} if config is not None and config.tag_field else {}
-    made = type(value)
-    names = _names_of(made, kind) if issubclass(made, Struct) and not made.__dictoffset__ else _names(kind)
-    given = ((own, getattr(value, name, _MISSING)) for name, own in names)
+    given = ((own, getattr(value, name, _MISSING)) for name, own in _names_in(value, kind))
     found = {own: _read(item, own) for own, item in given if item is not _MISSING}
     return {**tag, **found} if tag or found else repr(value)
 
 
+def _names_in(value: object, kind: str) -> tuple[tuple[str, str], ...]:
+    """The attributes that are read of this value, each with its own name."""
+    made = type(value)
+    return _names_of(made, kind) if issubclass(made, Struct) and not made.__dictoffset__ else _names(kind)
+
+
 @cache
 def _names(kind: str) -> tuple[tuple[str, str], ...]:
-    """The attributes that are read of a value of this kind, each with its own name."""
+    """Those of any value of this kind."""
     own = _OWN_NAMES.get(kind, {})
     return tuple((name, own.get(name, name)) for name in (*own, *_FIELDS.get(kind, ())))
 
 
 @lru_cache(maxsize=64)
 def _names_of(made: type[Struct], kind: str) -> tuple[tuple[str, str], ...]:
-    """Those of them that instances of a Struct without a dictionary can have."""
+    """Those that instances of a Struct without a dictionary can have."""
     return tuple(one for one in _names(kind) if hasattr(made, one[0]))
 
 

@@ -125,10 +125,12 @@ def _short(signature: inspect.Signature) -> str:
 
 
 def needed_model(order: Order, dialect: Format | None) -> str | None:
-    """A model for an adapter that has no default, as its class says, or as it goes to any server."""
+    """A model for an adapter whose class says that it has no default, or that it goes to any server."""
     if dialect is None or order.access is not None:
         return None
-    return dialect.model if dialect.any_server or getattr(order.make, "default_model", None) == "" else None
+    default = getattr(order.make, "default_model", None)
+    to_any = default is None and dialect.any_server and getattr(order.make, "dialect", None) == dialect.name
+    return dialect.model if to_any or default == "" else None
 
 
 def provider_name(adapter: Any, order: Order) -> Any:

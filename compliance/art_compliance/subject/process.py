@@ -140,8 +140,8 @@ class Far:
 
     def _limit(self, arguments: dict[str, Any]) -> float:
         """The seconds that a use may take: concurrent calls say it, and of others one may take its whole limit."""
-        calls = arguments.get("calls", ())
-        return float(arguments.get("seconds") or self._order.limit + max(1, len(calls))) + GRACE
+        together = self._order.limit + 1 + len(arguments.get("calls", ())) / 4
+        return float(arguments.get("seconds") or together) + GRACE
 
     def _lost(self, error: Stopped | Closed) -> Stopped:
         why = str(error) if isinstance(error, Stopped) else self._process.explain(error)

@@ -58,16 +58,16 @@ def test_calls_that_give_everything_back_pass():
 def test_a_call_that_fails_after_others_were_closed_is_found(method: str, of: str):
     failing, right = closable(fail_at(40)), closable()
     make = adapter(*((failing, right) if method == "call" else (right, failing)))
-    expected = f"after some of 60 closed calls{of}, the next one raised OSError: no place is free"
+    expected = f"after some of 52 closed calls{of}, the next one raised OSError: no place is free"
     assert messages_of(CHECK, make) == [expected]
 
 
 @pytest.mark.parametrize(("method", "of"), [("call", ""), ("call_sync", " of call_sync")])
 def test_the_call_after_them_must_give_its_answer(method: str, of: str):
-    failing, right = closable(fail_at(60)), closable()
+    failing, right = closable(fail_at(52)), closable()
     make = adapter(*((failing, right) if method == "call" else (right, failing)))
     [message] = messages_of(CHECK, make)
-    assert message.startswith(f"after 60 closed calls{of}, the next one gives ")
+    assert message.startswith(f"after 52 closed calls{of}, the next one gives ")
     assert "no place is free" in message
 
 
@@ -75,7 +75,7 @@ def test_the_call_after_them_must_give_its_answer(method: str, of: str):
 def test_what_closed_calls_leave_is_counted(method: str, of: str, resting: Callable[[], None]):
     leaving, right = closable(close=resting), closable()
     make = adapter(*((leaving, right) if method == "call" else (right, leaving)))
-    assert messages_of(CHECK, make) == [f"after 60 closed calls{of} there are 60 more threads than before"]
+    assert messages_of(CHECK, make) == [f"after 52 closed calls{of} there are 52 more threads than before"]
 
 
 def test_events_that_nobody_can_close_are_not_judged():

@@ -22,6 +22,9 @@ from trials import (
 
 SAME = "translation.same-prompt-same-request"
 
+DRAWN = scenario(id="same")
+"""One of the quarter of all scenarios that are translated on other threads, too."""
+
 
 def changes_its_mind(first: Any, other: Any, *, after: int = 1) -> Any:
     """An adapter whose first requests are this one, and all later ones the other."""
@@ -50,7 +53,7 @@ def changes_its_mind(first: Any, other: Any, *, after: int = 1) -> Any:
 )
 def test_two_requests_part_at(one: Any, other: Any, pointer: str):
     for first, second in ((one, other), (other, one)):
-        found = findings_of(SAME, changes_its_mind(first, second))
+        found = findings_of(SAME, changes_its_mind(first, second), DRAWN)
         assert [finding.pointer for finding in found] == [pointer] * 4
 
 
@@ -59,7 +62,12 @@ WHENS = ["a second time", "after another prompt", "on thread 1", "on thread 2"]
 
 @pytest.mark.parametrize(("after", "fragments"), [(9, []), (1, WHENS), (2, WHENS[1:]), (3, WHENS[1:]), (4, WHENS[2:])])
 def test_the_same_prompt_gives_the_same_request_each_time(after: int, fragments: list[str]):
-    assert_each_has(messages_of(SAME, changes_its_mind({"a": 1}, {"a": 2}, after=after)), fragments)
+    assert_each_has(messages_of(SAME, changes_its_mind({"a": 1}, {"a": 2}, after=after), DRAWN), fragments)
+
+
+def test_most_prompts_are_not_translated_on_other_threads():
+    make = changes_its_mind({"a": 1}, {"a": 2})
+    assert_each_has(messages_of(SAME, make, scenario(id="one-of-the-others")), WHENS[:2])
 
 
 def test_a_prompt_that_is_refused_the_second_time_is_found():

@@ -134,7 +134,7 @@ LOOPS_WITH_CALLS: Final = 2
 REFUSALS: Final = 8
 """statuses, drawn from those that providers do not document, that come with the provider's own error"""
 
-CLOSED_CALLS: Final = 60
+CLOSED_CALLS: Final = 52
 """calls in a row that are closed midway"""
 
 CANCELLED_CALLS: Final = 52
@@ -250,7 +250,7 @@ LONG_ANSWER: Final = 500_000
 PIECES_IN_DRIPS: Final = 12
 """pieces of it that come so, of some 128"""
 
-DRIPS_OF_A_PIECE: Final = 10
+DRIPS_OF_A_PIECE: Final = 6
 """small chunks of each of them"""
 
 DRIP_PAUSE: Final = 0.001

@@ -119,10 +119,14 @@ def paused(trial: Trial, asked: Asked, seconds: float) -> Response:
 
 def in_pieces(data: bytes, dice: random.Random, count: int) -> Iterator[bytes]:
     """The bytes, cut at random places, and more often than by chance inside characters and line ends."""
-    inside = [at for at in range(1, len(data)) if data[at] & 0xC0 == 0x80 or data[at - 1 : at + 1] == b"\r\n"]
+    inside = [found.start() for found in _INSIDE.finditer(data, 1)]
     drawn = dice.sample(range(1, len(data)), min(count, len(data) - 1)) + dice.sample(inside, min(count, len(inside)))
     cuts = sorted(set(drawn))
     return (data[start:end] for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True))
+
+
+_INSIDE: Final = re.compile(rb"[\x80-\xbf]|(?<=\r)\n")
+"""What follows a cut inside a character of UTF-8, or inside a line end."""
 
 
 def text_in(written: WrittenAnswer, events: Iterable[bytes], fields: Iterable[str]) -> str | None:

@@ -16,11 +16,9 @@ import typer
 
 from art_compliance.commands.certify_options import KEPT, CertifyOptions
 from art_compliance.commands.console import CANNOT, FAILS, INTERRUPTED, say, say_lines, width_of_terminal
-from art_compliance.commands.examinations import examine_endpoint
 from art_compliance.commands.output import NAME, Kept, printing_to
 from art_compliance.commands.processes import Send, Task, count_cores, run_all
 from art_compliance.commands.progress import Meter, State, showing
-from art_compliance.commands.sensitivity import print_sensitivity
 from art_compliance.commands.taking import taking
 from art_compliance.findings import HarnessError
 from art_compliance.generating.profiles import Search
@@ -47,11 +45,15 @@ def certify_command(options: CertifyOptions) -> None:
         raise HarnessError("--quiet and --verbose contradict each other")
     settings = read_settings()
     if options.endpoint is not None:
-        raise typer.Exit(examine_endpoint(options.server(options.endpoint), options, settings))
+        from art_compliance.commands.examinations import examine_endpoint  # noqa: PLC0415 - only where it is asked for
+
+        raise typer.Exit(examine_endpoint(options.endpoint, options, settings))
     names = options.names(settings)
     dialects = {name: options.dialect_for(name, settings) for name in names}
     selection = options.selection(settings)
     if options.sensitivity:
+        from art_compliance.commands.sensitivity import print_sensitivity  # noqa: PLC0415 - likewise
+
         print_sensitivity(dialects, selection, options.seed or 0)
     else:
         raise typer.Exit(_certify_all(dialects, selection, options, settings))

@@ -9,10 +9,8 @@ from typing import Annotated, Final
 import typer
 from msgspec import Struct
 
-from art_compliance.commands.endpoints import read_server, require_alone
 from art_compliance.commands.gateways import AskedGateway
 from art_compliance.commands.options import Adapters, DialectOfAdapter, find_access, find_names
-from art_compliance.examining.examination import Server
 from art_compliance.generating.profiles import Search, find_profile
 from art_compliance.run.baseline import BaselineOptions
 from art_compliance.run.ending import MOST_SECONDS
@@ -23,30 +21,6 @@ from art_compliance.subject.gateways import PORT
 
 KEPT: Final = Path(".art")
 """The folder for failing prompts, in the author's repository."""
-
-_OF_ADAPTERS: Final = (
-    "adapters",
-    "gateway",
-    "to",
-    "built_in",
-    "live",
-    "dialect",
-    "provider_port",
-    "allow",
-    "check",
-    "skip",
-    "level",
-    "shard",
-    "sensitivity",
-    "cassettes",
-    "seed",
-    "profile",
-    "base_url",
-    "in_process",
-    "preview",
-)
-"""What `--endpoint` refuses rather than ignores."""
-
 
 _gateway: Final = partial(typer.Option, rich_help_panel="A gateway or a server")
 _selection: Final = partial(typer.Option, rich_help_panel="What to run")
@@ -129,19 +103,6 @@ class CertifyOptions(Struct, frozen=True, kw_only=True):
     report: Annotated[Path, _output(help="The folder to write report.json into.")] = Path("art-report")
     verbose: Annotated[bool, _output("--verbose", "-v", help="Show every failure in full.")] = False
     quiet: Annotated[bool, _output("--quiet", "-q", help="Show only the verdicts.")] = False
-
-    def server(self, url: str) -> Server:
-        """The server that `--endpoint` names. Raises HarnessError for options that do not go with it."""
-        require_alone(**{name: getattr(self, name) for name in _OF_ADAPTERS})
-        return read_server(
-            url,
-            self.speaks,
-            key_from=self.key_from,
-            model=self.model,
-            without=self.without or (),
-            headers=self.header or (),
-            at_once=self.jobs or 1,
-        )
 
     def names(self, settings: Settings) -> list[str]:
         """The adapters to certify, with the gateway if one is named. Raises HarnessError."""

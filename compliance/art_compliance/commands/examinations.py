@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from art_compliance.commands.certify_options import CertifyOptions
 from art_compliance.commands.console import FAILS, INTERRUPTED, say, say_lines, width_of_terminal
+from art_compliance.commands.endpoints import read_server
 from art_compliance.commands.progress import State, showing
 from art_compliance.examining.examination import Examined, Server, Stopped, examine, requests_to
 from art_compliance.examining.requests import Asked
@@ -33,8 +34,9 @@ NAME: Final = "endpoint.json"
 _NOTES_SHOWN: Final = 3
 
 
-def examine_endpoint(server: Server, options: CertifyOptions, settings: Settings) -> int:
+def examine_endpoint(url: str, options: CertifyOptions, settings: Settings) -> int:
     """Asks the server every request, prints what is wrong, writes the report, and returns the exit code."""
+    server = read_server(url, options)
     scenarios = Selection(extra=options.scenarios_from)
     baseline = options.baseline_options(settings)
     known = baseline.read(scenarios)

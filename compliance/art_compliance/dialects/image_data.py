@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import re
+from string import ascii_letters, digits
 from typing import Final
 
 _DATA_URL: Final = re.compile(r"data:[^,]*;base64,")
-_OTHER_CHARACTER: Final = re.compile(r"[^A-Za-z0-9+/_-]")
+_ALPHABET: Final = f"{ascii_letters}{digits}+/_-".encode()
 _LINE_BREAK: Final = re.compile(r"[\r\n\t]+")
+_BREAKS: Final = b"\r\n\t"
 _SHORT: Final = 64
 _MASK: Final = re.compile(
     r"\s*(<[^>]*>|\[[^\]]*\]|\{[^}]*\})|.*(REDACTED|MASKED|SCRUBBED|OMITTED|TRUNCATED|…|\.\.\.)", re.IGNORECASE
@@ -44,6 +46,6 @@ def is_no_image(data: str) -> bool:
 
 
 def _is_base64(data: str) -> bool:
-    text = _LINE_BREAK.sub("", data).rstrip("=")
+    text = data.encode("ascii", "replace").translate(None, _BREAKS).rstrip(b"=")
     is_cut = len(text) % 4 == 1 and len(text) < _SHORT  # a longer one may have been cut by a recorder
-    return bool(text) and not is_cut and _OTHER_CHARACTER.search(text) is None
+    return bool(text) and not is_cut and not text.translate(None, _ALPHABET)

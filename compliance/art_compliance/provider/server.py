@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Final, Self
 
@@ -54,7 +54,17 @@ class Served(Struct):
         if has_head(response):
             self.status, self.content_type = response.status, response.content_type
         sent = (step.data for step in response.steps or () if isinstance(step, Send | Raw))
-        self.beginning = (response.body if response.steps is None else b"".join(sent))[:_BEGINNING]
+        self.beginning = response.body[:_BEGINNING] if response.steps is None else _beginning_of(sent)
+
+
+def _beginning_of(sent: Iterable[bytes]) -> bytes:
+    """Their first bytes. The rest, which may be long, is not joined."""
+    beginning = b""
+    for data in sent:
+        beginning += data[:_BEGINNING]
+        if len(beginning) >= _BEGINNING:
+            break
+    return beginning[:_BEGINNING]
 
 
 _BEGINNING: Final = 4_000

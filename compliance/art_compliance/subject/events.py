@@ -15,6 +15,7 @@ from art_compliance.quoting import as_json, show
 from art_sdk.json_data import is_array, is_object
 
 
+@lru_cache(maxsize=1024)
 def _snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])([A-Z])", lambda found: f"_{found[0].lower()}", name)
 

@@ -15,7 +15,7 @@ import msgspec
 
 from art_compliance.quoting import shorten
 from art_compliance.subject.events import Answered
-from art_compliance.subject.observations import Called, Crashed, Refused, Sent
+from art_compliance.subject.observations import Called, Crashed, Refused, Sent, Translation
 from art_sdk.json_data import is_array, is_object
 from art_sdk.sendable import find_unsendable, is_surely_sendable
 
@@ -116,6 +116,8 @@ def pack(value: Any) -> Any:
             return {"is": "answered", "events": value.events, "at": value.at}
         case Called():
             return {"is": "called", "reply": pack(value.reply), "changed": value.changed}
+        case Translation():
+            return {"is": "translation", "observation": pack(value.observation), "changed": value.changed}
         case Sent():
             return {"is": "sent", **_pack_payload(value.payload), "url": value.url, "version": value.version}
         case Refused() | Crashed():
@@ -144,6 +146,7 @@ def _unpack_answered(packed: Mapping[str, Any]) -> Answered:
 _UNPACK: Final[Mapping[str, Callable[[Any], Any]]] = {
     "answered": _unpack_answered,
     "called": lambda packed: Called(unpack(packed["reply"]), bool(packed["changed"])),
+    "translation": lambda packed: Translation(unpack(packed["observation"]), bool(packed["changed"])),
     "sent": lambda packed: Sent(
         _unpack_odd(packed["odd"]) if "odd" in packed else packed["payload"],
         packed["url"] if packed["url"] is None else str(packed["url"]),

@@ -78,6 +78,13 @@ class Called(Struct, frozen=True):
     changed: bool = False
 
 
+class Translation(Struct, frozen=True):
+    """What came of `translate`, and whether the adapter changed its arguments."""
+
+    observation: Observation
+    changed: bool = False
+
+
 class Watched(Struct, frozen=True):
     """A call: what arrived at the provider, the reply, and whether the adapter changed its arguments."""
 

@@ -42,6 +42,7 @@ from art_compliance.subject.observations import (
     Refused,
     Reply,
     Sent,
+    Translation,
     Watched,
     observe_error,
 )
@@ -216,25 +217,23 @@ class Subject:
             return seen
         return replace(seen, url=self._without_own_address(seen.url))
 
-    def translate_in_turn(self, calls: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Sequence[Observation]:
+    def translate_in_turn(self, calls: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> list[Observation]:
         """As `translate`, of one prompt after the other: with one message to the adapter's process."""
+        return [one.observation for one in self.watch_translations(calls)]
+
+    def watch_translations(self, calls: Sequence[tuple[list[dict[str, Any]], dict[str, Any]]]) -> list[Translation]:
+        """As `translate_in_turn`, with whether `translate` changes the prompt or the options that it is given."""
         if not self.has_translate:
-            return [self.send(*call) for call in calls]
-        return self._use_for_each("translate_in_turn", calls=list(calls))
+            return [Translation(self.send(*call)) for call in calls]
+        try:
+            translations: list[Translation] = self.use("watch_translations", calls=list(calls))
+        except Stopped as error:
+            return [Translation(observe_error(error))] * len(calls)
+        return translations
 
     def translate_together(self, calls: Iterable[tuple[list[dict[str, Any]], dict[str, Any]]]) -> Sequence[Observation]:
         """What `translate` makes of prompts and their options at the same time, each on its own thread."""
         return self._use_for_each("translate_together", calls=list(calls))
-
-    def translating_changes(self, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
-        """Whether `translate` changes the prompt or the options that it is given."""
-        return self.has_translate and self._is_so("translating_changes", prompt, options)
-
-    def _is_so(self, verb: str, prompt: list[dict[str, Any]], options: dict[str, Any]) -> bool:
-        try:
-            return bool(self.use(verb, prompt=prompt, options=options))
-        except Stopped:
-            return False
 
     def _without_own_address(self, url: str) -> str:
         """Of a URL at the suite's own provider, only path and query: its address does not say whom it plays.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from math import inf
 from typing import Any, Final, NamedTuple
@@ -140,14 +140,21 @@ def _dripping(answer: WrittenAnswer, *, late: bool) -> Answerer:
 
     def answer_so(asked: Asked) -> Response:
         response = asked.answer(answer)
-        events = [step.data for step in response.steps or () if isinstance(step, Send)]
-        pieces, drips = (events, _events_of) if events else (_cut(response.body, _PIECES), _bytes_of)
-        long = [at for at, piece in enumerate(pieces) if size / 2 < len(piece) < 4 * size]
-        begin = max(long[-1] - PIECES_IN_DRIPS, 0) if late else long[0]  # the last one may end the answer
-        steps = _steps(pieces[:begin], map(drips, pieces[begin:][:PIECES_IN_DRIPS]), pieces[begin + PIECES_IN_DRIPS :])
-        return Response(200, content_type=response.content_type, steps=tuple(steps))
+        events = tuple(step.data for step in response.steps or () if isinstance(step, Send))
+        steps = _in_drips(events or response.body, size, late=late)
+        return Response(200, content_type=response.content_type, steps=steps)
 
     return answer_so
+
+
+@lru_cache(maxsize=4)
+def _in_drips(answer: bytes | tuple[bytes, ...], size: float, *, late: bool) -> tuple[Step, ...]:
+    """A body or events, of which the pieces of about that size are in small chunks. Each method is sent the same."""
+    pieces, drips = (_cut(answer, _PIECES), _bytes_of) if isinstance(answer, bytes) else (answer, _events_of)
+    long = [at for at, piece in enumerate(pieces) if size / 2 < len(piece) < 4 * size]
+    begin = max(long[-1] - PIECES_IN_DRIPS, 0) if late else long[0]  # the last one may end the answer
+    dripping = map(drips, pieces[begin:][:PIECES_IN_DRIPS])
+    return tuple(_steps(pieces[:begin], dripping, pieces[begin + PIECES_IN_DRIPS :]))
 
 
 _PIECES: Final = 128

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from random import Random
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -34,7 +34,7 @@ GREETING: Final[list[dict[str, Any]]] = [{"role": "user", "content": "hello"}]
 def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
     """They belong to the caller."""
     called = trial.subject.has_call and trial.watched.changed
-    if called or trial.subject.translating_changes(trial.scenario.prompt, trial.options):
+    if called or (trial.subject.has_translate and trial.once(_translate_again).changed):
         yield Problem("translating changed the prompt or the options; work on a copy")
 
 
@@ -46,13 +46,30 @@ def leaves_its_arguments_alone(trial: Trial) -> Iterator[Problem]:
 )
 def same_prompt_same_request(trial: Trial) -> Iterator[Problem]:
     """No clock, no randomness, no memory."""
-    first = trial.sent.payload
-    written = _written(first)
+    again = trial.once(_translate_again)
+    others = _beside_others(trial) if trial.subject.has_translate and _is_fourth(trial) else {}
+    yield from (*again.faults, *_differences(trial, others))
+
+
+class _Again(NamedTuple):
+    """Of the scenario's prompt, translated again: whether it was changed, and how the requests are not the first."""
+
+    changed: bool
+    faults: list[Problem]
+
+
+def _translate_again(trial: Trial) -> _Again:
     asked = trial.scenario.prompt, trial.options
-    second, _, third = trial.subject.translate_in_turn([asked, _another(trial), asked])
-    again = {"a second time": second, "after another prompt": third}
-    if trial.subject.has_translate:
-        again |= _beside_others(trial)
+    second, between, third = trial.subject.watch_translations([asked, _another(trial), asked])
+    again = {"a second time": second.observation, "after another prompt": third.observation}
+    faults = list(_differences(trial, again)) if isinstance(trial.observation, Sent) else []
+    return _Again(second.changed or between.changed or third.changed, faults)
+
+
+def _differences(trial: Trial, again: Mapping[str, Observation]) -> Iterator[Problem]:
+    """How these observations, each with the words for when it was made, are not the first request."""
+    first = trial.sent.payload
+    written = _written(first) if again else None
     for when, seen in again.items():
         if not isinstance(seen, Sent):
             yield Problem(f"{when} {shorten(str(seen))}")
@@ -116,8 +133,12 @@ _ALIAS: Final = {"tool": "tool_result", "tool_result": "tool"}
 
 def _is_called(trial: Trial) -> bool:
     """Whether a call shows the request. Of a white box, which sends what it translates, every fourth scenario does."""
-    is_enough = trial.subject.kind == "white box" and trial.scenario.group != "generated"
-    return trial.subject.has_call and not (is_enough and crc32(trial.scenario.id.encode()) % 4)
+    return trial.subject.has_call and (trial.subject.kind != "white box" or _is_fourth(trial))
+
+
+def _is_fourth(trial: Trial) -> bool:
+    """Whether the scenario is generated, or among a quarter of the others: they try what depends little on it."""
+    return trial.scenario.group == "generated" or crc32(trial.scenario.id.encode()) % 4 == 0
 
 
 @check(

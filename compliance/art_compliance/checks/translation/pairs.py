@@ -182,7 +182,7 @@ def covering_rows(factors: Mapping[str, Sequence[str]], random: Random, size: in
     }
     while open_groups:
         drawn = ({name: random.choice(factors[name]) for name in names} for _ in range(ROWS_DRAWN))
-        row = max(drawn, key=lambda one: len(open_groups & set(combinations(one.items(), size))))
+        row = max(drawn, key=lambda one: sum(map(open_groups.__contains__, combinations(one.items(), size))))
         row |= dict(min(open_groups))  # so that every row takes at least one
         open_groups -= set(combinations(row.items(), size))
         yield row

@@ -35,7 +35,7 @@ def fail_in_front(status: int, body: bytes, _: Good) -> Response:
 
 def page(status: int, size: int, _: Good) -> Response:
     """A page of HTML with at least this many bytes."""
-    return Response(status, (_PAGE * (size // len(_PAGE) + 1))[: max(size, len(_PAGE))], "text/html")
+    return Response(status, _PAGE * max(-(-size // len(_PAGE)), 1), "text/html")
 
 
 def truncate_gzip(good: Good) -> Response:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -37,6 +36,7 @@ from art_compliance.subject.observations import (
     Refused,
     Reply,
     Sent,
+    Translation,
     observe_each,
     observe_error,
 )
@@ -63,8 +63,12 @@ class Host(Siblings, Watch):
 
     def translate(self, prompt: Any, options: Any) -> Observation:
         """The payload that `translate` returns, with the URL that it would go to, if known."""
+        return self._observe(lambda: self._typing.translated(self._translate, prompt, options))
+
+    def _observe(self, translate: Callable[[], tuple[Any, Any]]) -> Observation:
+        """What is seen of the arguments and the payload that it returns."""
         try:
-            arguments, payload = self._typing.translated(self._translate, prompt, options)
+            arguments, payload = translate()
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
             return observe_error(error)
         if (depth := why_unwritable(payload)) is not None:
@@ -74,25 +78,23 @@ class Host(Siblings, Watch):
             return Sent(payload)
         return Sent(payload, request.url, version=request.headers.get(self._version_header))
 
-    def translate_in_turn(self, calls: Sequence[Asking]) -> list[Observation]:
-        """As `translate`, of one prompt after the other."""
-        return [self.translate(*call) for call in calls]
+    def watch_translations(self, calls: Sequence[Asking]) -> list[Translation]:
+        """As `translate`, of one prompt after the other, with whether it changes its arguments."""
+        return [self._watch_translation(*call) for call in calls]
+
+    def _watch_translation(self, prompt: Any, options: Any) -> Translation:
+        try:
+            arguments = self._typing.arguments(prompt, options)
+        except Exception as error:  # noqa: BLE001 - whatever the adapter's types raise is what is judged
+            return Translation(observe_error(error))
+        before = as_text(arguments)
+        seen = self._observe(lambda: (arguments, self._translate(*arguments)))
+        return Translation(seen, as_text(arguments) != before)
 
     def translate_together(self, calls: Sequence[Asking]) -> list[Observation]:
         """What `translate` makes of prompts and their options at the same time, each on its own thread."""
         begun = [start_bounded(partial(self.translate, *call)) for call in calls]
         return [future.result() for future in begun]
-
-    def translating_changes(self, prompt: Any, options: Any) -> bool:
-        """Whether `translate` changes the prompt or the options that it is given."""
-        try:
-            arguments = self._typing.arguments(prompt, options)
-        except Exception:  # noqa: BLE001 - another check's business
-            return False
-        before = as_text(arguments)
-        with suppress(Exception):  # likewise
-            self._translate(*arguments)
-        return as_text(arguments) != before
 
     def call(self, prompt: Any, options: Any, method: str = "call", seconds: float | None = None) -> Called:
         """The reply to a call, read to its end, and whether the call changed the prompt or the options."""
@@ -201,11 +203,14 @@ class Host(Siblings, Watch):
         except Exception as error:  # noqa: BLE001 - whatever the adapter raises
             return describe_error(error)
 
-    def count_open(self) -> dict[str, int]:
-        """How many threads, tasks, processes, sockets and files this process has; those that the system tells."""
+    def count_open(self, *, collected: bool = True) -> dict[str, int]:
+        """How many threads, tasks, processes, sockets and files this process has; those that the system tells.
+
+        `collected` says whether without those that are garbage.
+        """
         if isinstance(self.adapter, BridgedAdapter):
             return count_open_in(self.adapter.pid)
-        return {**count_open(), "tasks": self._caller.count_tasks()}
+        return {**count_open(collected=collected), "tasks": self._caller.count_tasks()}
 
     def random_after(self, seed: int, prompt: Any, options: Any) -> float:
         """The next of Python's random numbers after a call, which begins with this seed."""

@@ -110,7 +110,7 @@ def _make_and_close(trial: Trial, many: int, methods: list[str], closing: str) -
 def count_open(trial: Trial, *, collected: bool = True) -> dict[str, int]:
     """How many threads, tasks, processes, sockets and files the adapter's process has; empty where it cannot say.
 
-    `collected` says whether without those that are garbage.
+    With `collected`, garbage is collected first.
     """
     counted = trial.subject.attempt("count_open", collected=collected)
     return counted if is_object(counted) else {}
@@ -120,7 +120,7 @@ def wait_until_closed(trial: Trial, before: dict[str, int], *, tolerated: int, s
     """Of what there is, the kinds of which there are more than before, and how many more, when the time is up."""
     ends = time.monotonic() + seconds
     if not _grown(before, count_open(trial, collected=False), tolerated):
-        return {}
+        return {}  # and without garbage there is even less
     while left := _grown(before, count_open(trial), tolerated):
         if time.monotonic() > ends:
             break

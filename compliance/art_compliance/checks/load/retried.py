@@ -152,11 +152,7 @@ def _fail(asked: Asked) -> Send:
 
 
 PROMPT: Final[list[dict[str, Any]]] = [{"role": "user", "content": "What is the time?"}]
-
-
 TEXT: Final = WrittenAnswer(content="It is noon, and the sun is high above the house.")
-
-
 _CALLS: Final = WrittenAnswer(
     tool_calls=(
         ToolCall("call_set1", FunctionCall("look", '{"at":"the clock"}')),
@@ -164,8 +160,6 @@ _CALLS: Final = WrittenAnswer(
     ),
     finish="tool_calls",
 )
-
-
 _ANSWERS: Final = {
     "its first tokens": (TEXT, None),
     "a part of its thoughts": (

@@ -8,12 +8,7 @@ from urllib.parse import unquote
 
 from art_compliance.checks.base import check
 from art_compliance.checks.kinds import TOOLS
-from art_compliance.checks.limits import (
-    LATE_ANSWER,
-    LATE_ANSWER_LIMIT,
-    OTHER_TIME_LIMITS,
-    SET_RETRIES,
-)
+from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, SET_RETRIES
 from art_compliance.checks.load.isolation import strange
 from art_compliance.checks.load.retried import (
     PROMPT,

@@ -60,10 +60,10 @@ class _Again(NamedTuple):
 
 def _translate_again(trial: Trial) -> _Again:
     asked = trial.scenario.prompt, trial.options
-    second, between, third = trial.subject.watch_translations([asked, _another(trial), asked])
+    second, _, third = trial.subject.watch_translations([asked, _another(trial), asked])
     again = {"a second time": second.observation, "after another prompt": third.observation}
     faults = list(_differences(trial, again)) if isinstance(trial.observation, Sent) else []
-    return _Again(second.changed or between.changed or third.changed, faults)
+    return _Again(second.changed or third.changed, faults)
 
 
 def _differences(trial: Trial, again: Mapping[str, Observation]) -> Iterator[Problem]:

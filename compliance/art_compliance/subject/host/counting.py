@@ -13,7 +13,7 @@ from typing import Final
 def count_open(*, collected: bool = True) -> dict[str, int]:
     """How many of each this process has, by their names; those that the system tells.
 
-    `collected` says whether what is garbage is collected before, which takes most of the time.
+    With `collected`, garbage is collected first, which takes most of the time.
     """
     if collected:
         gc.collect()

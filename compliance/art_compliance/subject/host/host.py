@@ -206,7 +206,7 @@ class Host(Siblings, Watch):
     def count_open(self, *, collected: bool = True) -> dict[str, int]:
         """How many threads, tasks, processes, sockets and files this process has; those that the system tells.
 
-        `collected` says whether without those that are garbage.
+        With `collected`, garbage is collected first.
         """
         if isinstance(self.adapter, BridgedAdapter):
             return count_open_in(self.adapter.pid)

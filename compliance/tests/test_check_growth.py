@@ -160,7 +160,7 @@ def test_the_answers_differ_only_in_where_their_small_pieces_are(make: Any):
 
 
 def small(size: int) -> bool:
-    return 350 < size < 400
+    return size == pytest.approx(LONG_ANSWER / growth._PIECES / DRIPS_OF_A_PIECE, rel=0.1)
 
 
 def test_a_call_that_fails_costs_nothing():

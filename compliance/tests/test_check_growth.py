@@ -24,6 +24,7 @@ from trials import answer_events, messages_of, reason_of, scripted, spoiled, tra
 pytestmark = [pytest.mark.once, pytest.mark.unmeasured]
 
 CHECK = late_chunks_cost_no_more.id
+PIECES = 128
 
 
 @pytest.mark.parametrize("make", [BedrockConverseAdapter, GeminiAdapter, OpenAIAdapter, OpenAIResponsesAdapter])
@@ -160,7 +161,7 @@ def test_the_answers_differ_only_in_where_their_small_pieces_are(make: Any):
 
 
 def small(size: int) -> bool:
-    return size == pytest.approx(LONG_ANSWER / growth._PIECES / DRIPS_OF_A_PIECE, rel=0.1)
+    return size == pytest.approx(LONG_ANSWER / PIECES / DRIPS_OF_A_PIECE, rel=0.1)
 
 
 def test_a_call_that_fails_costs_nothing():

@@ -227,7 +227,7 @@ class BaseAdapter(ProviderLimits, HistoryKeeper, AnswerReader, abc.ABC):
 
     @property
     def _failures(self) -> FailureReader:
-        return FailureReader(self.provider_name, self._api_key, self.request_id_header)  # a key may be renewed
+        return FailureReader(self.provider_name, [self._api_key], self.request_id_header)  # a key may be renewed
 
     def _call_info(self, prompt: ArtStandardPrompt, options: CallOptions) -> CallInfo:
         return CallInfo(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -35,11 +35,14 @@ SHORTEST_SECRET: Final = 8
 
 
 class FailureReader:
-    """Makes errors of one provider's bad answers. No part of them shows the API key, which some providers repeat."""
+    """Makes errors of one provider's bad answers. No part of them shows a secret, such as the API key.
 
-    def __init__(self, provider: str, api_key: str, request_id_header: str) -> None:
+    Some providers repeat it.
+    """
+
+    def __init__(self, provider: str, secrets: Iterable[str], request_id_header: str) -> None:
         self._provider = provider
-        self._secret = api_key if len(api_key) >= SHORTEST_SECRET else None
+        self._secrets = sorted({one for one in secrets if len(one) >= SHORTEST_SECRET}, key=len, reverse=True)
         self._request_id_header = request_id_header
 
     def read_refusal(self, head: ResponseHead, body: bytes) -> LLMProviderError:
@@ -140,7 +143,7 @@ class FailureReader:
             provider_code=words.code,
             provider_message=words.message,
             request_id=request_id and self._scrub(request_id),
-            raw_body=body if self._secret is None else body.replace(self._secret.encode(), SCRUBBED.encode()),
+            raw_body=self._scrub_body(body),
             **more,
         )
 
@@ -151,12 +154,19 @@ class FailureReader:
         return Words(*(word and self._scrub(word)[:RAW_BODY_LIMIT] for word in words))
 
     def _scrub(self, text: str) -> str:
-        return text if self._secret is None else text.replace(self._secret, SCRUBBED)
+        for secret in self._secrets:
+            text = text.replace(secret, SCRUBBED)
+        return text
+
+    def _scrub_body(self, body: bytes) -> bytes:
+        for secret in self._secrets:
+            body = body.replace(secret.encode(), SCRUBBED.encode())
+        return body
 
     def _scrub_cause(self, cause: Exception) -> Exception:
-        """The exception itself, or its text alone if it shows the key: a UnicodeDecodeError shows all bytes."""
-        shows_it = self._secret is not None and self._secret in f"{cause} {cause!r}"
-        return ValueError(self._scrub(str(cause))) if shows_it else cause
+        """The exception itself, or its text alone if it shows a secret: a UnicodeDecodeError shows all bytes."""
+        shown = f"{cause} {cause!r}"
+        return cause if self._scrub(shown) == shown else ValueError(self._scrub(str(cause)))
 
 
 def _quote(words: Words) -> str:

@@ -106,9 +106,10 @@ class BedrockConverseAdapter(BaseAdapter):
 
     @property
     def _failures(self) -> FailureReader:
-        """Bedrock repeats the session token in the text of a wrong signature, but never the secret."""
-        token = self._signer.keys.token if self._signer else None
-        return FailureReader(self.provider_name, token or self._api_key, self.request_id_header)
+        """Bedrock repeats the session token in the text of a wrong signature. Whoever answers in its place may not."""
+        keys = self._signer.keys if self._signer else None
+        secrets = [self._api_key] if keys is None else [keys.secret, keys.token or ""]
+        return FailureReader(self.provider_name, secrets, self.request_id_header)
 
     @naming_roles
     def translate(self, prompt: ArtStandardPrompt, options: CallOptions) -> Payload:

@@ -15,6 +15,8 @@ from art_sdk import (
     LLMProviderError,
     ResponseHead,
     TokenEvent,
+    ToolResultMessage,
+    UserMessage,
 )
 from row_tables import table
 from streamed import ADAPTERS, KEY, SSE, STREAMS, end_of, error_of, good_stream, in_order, read, shown, sse
@@ -137,3 +139,40 @@ def test_complete_blocks_of_an_answer_that_failed_go_back_with_what_arrived() ->
     assert [call.id for call in message.tool_calls] == ["a"]
     kept = {"at": 0, "block": {"type": "thinking", "thinking": "hm", "signature": "S=="}}
     assert message.extensions == {"anthropic-messages": {"blocks": [kept]}}
+
+
+def blocks(*content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of a message that breaks off: all blocks are complete, but for a last one that is half a text."""
+    frames: list[dict[str, Any]] = [{"type": "message_start", "message": {}}]
+    for index, block in enumerate(content):
+        frames.append({"type": "content_block_start", "index": index, "content_block": block})
+        if block.get("text") != "ha":
+            frames.append({"type": "content_block_stop", "index": index})
+    return frames
+
+
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "S=="}
+REDACTED = {"type": "redacted_thinking", "data": "+"}
+
+
+@pytest.mark.parametrize(
+    ("content", "kept"),
+    [
+        ([THOUGHT], None),
+        ([THOUGHT, REDACTED], None),
+        ([THOUGHT, {"type": "text", "text": " "}], None),
+        ([THOUGHT, {"type": "text", "text": "ha"}], [(0, THOUGHT)]),
+        ([THOUGHT, {"type": "text", "text": "half"}, REDACTED], [(0, THOUGHT)]),
+        ([THOUGHT, {"type": "tool_use", "id": "a", "name": "f", "input": {}}, REDACTED], [(0, THOUGHT)]),
+    ],
+)
+def test_the_message_of_an_answer_that_failed_does_not_end_with_thinking(
+    content: list[dict[str, Any]], kept: list[tuple[int, dict[str, Any]]] | None
+) -> None:
+    message = end_of(read("anthropic", sse(blocks(*content)))).message or AssistantMessage("")
+    places = kept and [{"at": at, "block": block} for at, block in kept]
+    assert message.extensions == (places and {"anthropic-messages": {"blocks": places}})
+    if kept:
+        results = [ToolResultMessage(tool_call_id=call.id, content="ok") for call in message.tool_calls]
+        prompt = [UserMessage("Hi"), message, *results, UserMessage("Go on")]
+        ADAPTERS["anthropic"](api_key=KEY).prepare(prompt, {"thread_id": "t"})

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from art_sdk.adapters.answers import Answer, CallInfo
-from art_sdk.adapters.anthropic.answers import parse_message
+from art_sdk.adapters.anthropic.answers import THOUGHTS, parse_message
 from art_sdk.adapters.anthropic.schemas import find_open_object, find_recursion, find_unsupported
 from art_sdk.adapters.base import BaseAdapter
 from art_sdk.adapters.capabilities import CAPABILITIES, Capability
@@ -243,7 +243,7 @@ class AnthropicAdapter(BaseAdapter):
         except ValueError as error:
             reason = f"its extensions for {self.dialect} are wrong: {error}; do not change the message of an answer"
             self.refuse(reason, index=turn.index)
-        if blocks and blocks[-1]["type"] in _THOUGHTS:
+        if blocks and blocks[-1]["type"] in THOUGHTS:
             reason = "it ends with thinking, which Anthropic rejects; leave the message out"
             self.refuse(reason, index=turn.index, rule="anthropic.thinking-not-last")
 
@@ -291,7 +291,6 @@ class AnthropicAdapter(BaseAdapter):
 
 
 _BLANK: Final = "its text is blank, which Anthropic answers with 400; leave the message out"
-_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
 _CHOICES: Final = {"auto": "auto", "none": "none", "required": "any"}
 
 

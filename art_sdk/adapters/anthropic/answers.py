@@ -52,11 +52,16 @@ def _find_lack(answer: Message) -> str | None:
 
 def kept_blocks(content: list[dict[str, Any]]) -> dict[str, dict[str, Any]] | None:
     """The message's extensions: the blocks that are neither text nor calls, each with its place."""
-    kept = keep((_role_of(block), block) for block in content)
+    kept = keep((role_of(block), block) for block in content)
     return {"anthropic-messages": {"blocks": kept}} if kept else None
 
 
-def _role_of(block: dict[str, Any]) -> Role:
+THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+"""Blocks that no message may end with (anthropic.thinking-not-last)."""
+
+
+def role_of(block: dict[str, Any]) -> Role:
+    """What a block becomes in the message."""
     if block["type"] == "text":
         return "text" if block["text"].strip() else "blank"
     return "call" if block["type"] == "tool_use" else "other"

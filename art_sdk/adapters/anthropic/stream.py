@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from art_sdk.adapters.answers import CallInfo, Ending, LongText, Piece, Text, Thinking, settle_arguments
-from art_sdk.adapters.anthropic.answers import Message, ToolUse, kept_blocks, read_ending
+from art_sdk.adapters.anthropic.answers import THOUGHTS, Message, ToolUse, kept_blocks, read_ending, role_of
 from art_sdk.adapters.reading import ErrorInStream, StoppedEarly, fields_of, follow
 from art_sdk.http.framing import Frame
 from art_sdk.messages import FunctionCall, ToolCall
@@ -134,7 +134,9 @@ class MessageStream:
         return read_ending(self._message, request_id=self._request_id)
 
     def extensions(self) -> dict[str, dict[str, Any]] | None:
-        return kept_blocks(self._content)
+        """The blocks that can go back, if the answer ends here: not the thinking at its end, which would be refused."""
+        open_texts = [opened.as_kept() for opened in self._open.values() if opened.kind == "text"]
+        return kept_blocks(_without_last_thoughts([*self._content, *open_texts]))
 
     def _start(self, event: _Event) -> None:
         started = _needed(event.message, "message_start has no message")
@@ -205,6 +207,13 @@ class MessageStream:
         if event.index != index:
             raise ValueError(f"{event.type} of block {event.index}; expected block {index}")
         return index
+
+
+def _without_last_thoughts(content: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    end = len(content)
+    while end and (content[end - 1]["type"] in THOUGHTS or role_of(content[end - 1]) == "blank"):
+        end -= 1
+    return content[:end]
 
 
 def _is_unknown(frame: Frame) -> bool:

@@ -9,10 +9,10 @@ import pytest
 from art_compliance.dialects import DIALECTS
 from art_compliance.dialects.base import Reasoning
 
-TEXT: Final = Reasoning(text=True)
+TEXT: Final = Reasoning(text=True, signature=False)
 SIGNED: Final = Reasoning(text=True, signature=True)
-SIGNATURE: Final = Reasoning(signature=True)
-COUNTED: Final = Reasoning()
+SIGNATURE: Final = Reasoning(text=False, signature=True)
+COUNTED: Final = Reasoning(text=False, signature=False)
 
 ENCRYPTED: Final = {"include": ["reasoning.encrypted_content"]}
 

@@ -57,7 +57,11 @@ def test_late_chunks_must_cost_more_both_by_a_factor_and_by_a_time(
 ):
     costs = {False: early, True: late}
     monkeypatch.setattr(growth, "_cost", lambda _trial, _way, *, late: costs[late])
-    assert len(messages_of(CHECK, OpenAIAdapter)) == count
+    messages = messages_of(CHECK, OpenAIAdapter)
+    assert len(messages) == count
+    assert all(
+        f"takes {late * 1000:.0f} ms " in one and f", {early * 1000:.0f} ms with them" in one for one in messages
+    )
 
 
 @pytest.mark.parametrize(

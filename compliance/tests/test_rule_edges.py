@@ -222,6 +222,32 @@ RANGES: list[tuple[str, str, dict[str, Any], str, float, float]] = [
             "frequency_penalty": (-2, 2),
         }.items()
     ),
+    *(
+        (dialect, rule, CHAT, name, low, high)
+        for dialect, rule, name, low, high in (
+            ("openrouter-chat", "own-ranges", "min_p", 0, 1),
+            ("openrouter-chat", "own-ranges", "top_a", 0, 1),
+            ("openrouter-chat", "own-ranges", "repetition_penalty", 0, 2),
+            ("openai-responses", "sampling-range", "temperature", 0, 2),
+            ("openai-responses", "sampling-range", "top_p", 0, 1),
+            ("openai-responses", "sampling-range", "top_logprobs", 0, 20),
+            ("ollama-chat", "top-logprobs", "top_logprobs", 0, 20),
+            ("deepseek-chat", "sampling-range", "temperature", 0, 2),
+            ("deepseek-chat", "sampling-range", "top_p", 1e-9, 1),
+            ("deepseek-chat", "sampling-range", "presence_penalty", -2, 2),
+            ("deepseek-chat", "sampling-range", "frequency_penalty", -2, 2),
+            ("deepseek-chat", "sampling-range", "top_logprobs", 0, 20),
+            ("cohere-chat-v2", "temperature", "temperature", 0, 1),
+            ("cohere-chat-v2", "penalties", "frequency_penalty", 0, 1),
+            ("cohere-chat-v2", "penalties", "presence_penalty", 0, 1),
+            ("cohere-chat-v2", "stop-max5", "k", 0, 500),
+            ("cohere-chat-v2", "stop-max5", "p", 0.01, 0.99),
+        )
+    ),
+    *(
+        ("gemini-generate", "top-p", {"contents": [{"parts": [{"text": "a"}]}]}, name, 0, 1)
+        for name in ("topP", "top_p")
+    ),
 ]
 
 

@@ -107,3 +107,12 @@ def test_several_answers_and_mixed_calls_are_kept_to_the_letter(dialect: Dialect
             first, second = dialect.streams.write(TEXT), dialect.streams.write(answer)
             found[f"a text and {name}, streamed"] = changed(streamed(first), streamed(several.events(first, second)))
     assert found == snapshot(extension_class=JSONSnapshotExtension)
+
+
+@every_dialect
+def test_each_letter_comes_alone_however_few_come_together(dialect: Dialect):
+    usual = dialect.streams.write(WrittenAnswer(content="abcdef"))  # usually two and two
+    for variation in dialect.answers.variations:
+        if variation.words.startswith("one letter per ") and variation.events is not None:
+            letters = as_text(b"".join(variation.events(usual)))
+            assert [letters.count(f'"{letter}"') for letter in "abcdef"] == [1] * 6

@@ -91,3 +91,19 @@ class NamesItsHeaders(OpenAIAdapter):
 
 def test_a_mapping_of_headers_that_changes_with_a_call_is_found():
     assert_each_has(messages_of(SETTINGS, NamesItsHeaders), ["changes the headers that it is made with"])
+
+
+class MeansOtherHeaders(OpenAIAdapter):
+    """Its `headers` are the names of those that it logs, and each call asks for the model of the class."""
+
+    def __init__(self, *, headers: tuple[str, ...] = (), model: str | None = None, **settings: Any) -> None:
+        if not isinstance(headers, tuple):
+            raise TypeError("headers must be a tuple of names")
+        del model
+        super().__init__(**settings)
+
+
+def test_a_setting_of_another_meaning_hides_no_other_setting():
+    found = messages_of(SETTINGS, MeansOtherHeaders)
+    assert found
+    assert all("model" in message for message in found)

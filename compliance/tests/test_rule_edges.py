@@ -262,7 +262,18 @@ def test_an_option_is_accepted_from_its_minimum_to_its_maximum(
         assert [place.rpartition("/")[2] for _, place in broken] == ([name] if is_out else [])
 
 
+OPTIONAL: dict[str, Any] = {
+    "type": "function",
+    "function": {"name": "f", "parameters": {"type": "object", "properties": {"at": {"type": "string"}}}},
+}
 OPTIONS: list[tuple[str, dict[str, Any], BrokenRules]] = [
+    (
+        "cohere-chat-v2",
+        {"strict_tools": True, "tools": [OPTIONAL]},
+        [("strict-required", "/tools/0/function/parameters")],
+    ),
+    ("cohere-chat-v2", {"strict_tools": False, "tools": [OPTIONAL]}, []),
+    ("cohere-chat-v2", {"tools": [OPTIONAL]}, []),
     ("openai-chat", {"model": "gpt-4o", "stop": list("abcd")}, []),
     ("openai-chat", {"model": "gpt-4o", "stop": list("abcde")}, [("stop-max4", "/stop")]),
     ("openai-chat", {"model": "gpt-4o", "stop": "abcde"}, []),
@@ -313,6 +324,7 @@ def test_broken_rules_of_options_are_found(dialect: str, options: dict[str, Any]
         "gemini-generate": {"contents": [{"parts": [{"text": "a"}]}], "generationConfig": options},
         "openai-responses": {"model": "gpt-4.1", "input": "a", **options},
         "groq-chat": {"model": "llama-3.3-70b-versatile", "messages": [user()], **options},
+        "cohere-chat-v2": {"model": "command-a-03-2025", "messages": [user()], **options},
     }
     assert found(dialect, bodies[dialect]) == broken
 

@@ -106,7 +106,7 @@ class BedrockConverseAdapter(BaseAdapter):
 
     @property
     def _failures(self) -> FailureReader:
-        """Bedrock repeats the session token in the text of a wrong signature. The secret, never sent, is hidden, too."""
+        """Bedrock repeats the session token in the text of a wrong signature. The secret is hidden, too."""
         keys = self._signer.keys if self._signer else None
         secrets = [self._api_key] if keys is None else [keys.secret, keys.token or ""]
         return FailureReader(self.provider_name, secrets, self.request_id_header)

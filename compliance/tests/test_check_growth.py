@@ -59,9 +59,10 @@ def test_late_chunks_must_cost_more_both_by_a_factor_and_by_a_time(
     monkeypatch.setattr(growth, "_cost", lambda _trial, _way, *, late: costs[late])
     messages = messages_of(CHECK, OpenAIAdapter)
     assert len(messages) == count
-    assert all(
-        f"takes {late * 1000:.0f} ms " in one and f", {early * 1000:.0f} ms with them" in one for one in messages
-    )
+    for message in messages:
+        assert f"takes {late * 1000:.0f} ms " in message
+        assert f" with {PIECES_IN_DRIPS * DRIPS_OF_A_PIECE} small chunks at its end, " in message
+        assert f", {early * 1000:.0f} ms with them at its start" in message
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,7 @@ def test_a_network_fault_after_the_end_of_the_answer_changes_nothing(provider: s
 
 
 THINKING = {"type": "thinking", "thinking": "", "signature": ""}
+THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "S=="}
 FAILED_ANSWER = [
     {"type": "message_start", "message": {}},
     {"type": "content_block_start", "index": 0, "content_block": THINKING},
@@ -137,22 +138,21 @@ def test_complete_blocks_of_an_answer_that_failed_go_back_with_what_arrived() ->
     message = end_of(read("anthropic", sse(FAILED_ANSWER))).message
     assert message is not None
     assert [call.id for call in message.tool_calls] == ["a"]
-    kept = {"at": 0, "block": {"type": "thinking", "thinking": "hm", "signature": "S=="}}
-    assert message.extensions == {"anthropic-messages": {"blocks": [kept]}}
+    assert message.extensions == {"anthropic-messages": {"blocks": [{"at": 0, "block": THOUGHT}]}}
 
 
 def blocks(*content: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a message that breaks off: all blocks are complete, but for a last one that is half a text."""
+    """The events of a message that breaks off: all blocks are complete, but for a last one that is `HALF`."""
     frames: list[dict[str, Any]] = [{"type": "message_start", "message": {}}]
     for index, block in enumerate(content):
         frames.append({"type": "content_block_start", "index": index, "content_block": block})
-        if block.get("text") != "ha":
+        if block is not HALF:
             frames.append({"type": "content_block_stop", "index": index})
     return frames
 
 
-THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "S=="}
 REDACTED = {"type": "redacted_thinking", "data": "+"}
+HALF = {"type": "text", "text": "ha"}
 
 
 @pytest.mark.parametrize(
@@ -161,8 +161,8 @@ REDACTED = {"type": "redacted_thinking", "data": "+"}
         ([THOUGHT], None),
         ([THOUGHT, REDACTED], None),
         ([THOUGHT, {"type": "text", "text": " "}], None),
-        ([THOUGHT, {"type": "text", "text": "ha"}], [(0, THOUGHT)]),
-        ([THOUGHT, {"type": "text", "text": "half"}, REDACTED], [(0, THOUGHT)]),
+        ([THOUGHT, HALF], [(0, THOUGHT)]),
+        ([THOUGHT, {"type": "text", "text": "whole"}, REDACTED], [(0, THOUGHT)]),
         ([THOUGHT, {"type": "tool_use", "id": "a", "name": "f", "input": {}}, REDACTED], [(0, THOUGHT)]),
     ],
 )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import time
 from base64 import b64encode
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -77,6 +79,13 @@ def test_a_wrong_signature_is_denied_in_aws_s_words(
     settings: dict[str, Any], changes: dict[str, Any], words: str
 ) -> None:
     assert (denied(sent(**settings), **changes) or "").startswith(words)
+
+
+@pytest.mark.parametrize(("later", "minutes"), [(301, -5), (-301, 5)])
+def test_the_words_about_a_wrong_clock_name_the_limit_five_minutes_from_now(later: int, minutes: int) -> None:
+    stamps = re.findall(r"\d{8}T\d{6}Z", denied(sent(), later=later) or "")
+    _, limit, now = (datetime.strptime(stamp, "%Y%m%dT%H%M%S%z") for stamp in stamps)
+    assert limit - now == timedelta(minutes=minutes)
 
 
 def test_another_service_is_denied() -> None:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from art_compliance import HarnessError, Search, Selection, certify, judge_scenario
 from art_compliance.checks import CHECKS
+from art_compliance.checks.limits import NAME_LENGTH
 from art_compliance.checks.properties.kept import folder_of, keep, kept_for
 from art_compliance.checks.trial import drawn_id
 from art_compliance.commands import app
@@ -102,6 +103,14 @@ def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_pat
     assert list(kept_for(folder, "law.two", WHOLE)) == [([{"role": "user", "content": "a"}], {"seed": 1}, turns)]
     for other in ("generated-broken-conversations", "generated-dialogues", "a", "z"):
         assert list(kept_for(folder, "law.one", other)) == []
+
+
+def test_only_a_name_over_the_limit_is_shortened_for_its_folder(tmp_path: Path):
+    longest = "a" * NAME_LENGTH
+    assert folder_of(tmp_path, longest).name == longest
+    shortened = {folder_of(tmp_path, longest + end).name for end in "bc"}
+    assert len(shortened) == 2
+    assert all(re.fullmatch(rf"{longest}-[0-9a-f]{{8}}", name) for name in shortened)
 
 
 def test_a_broken_kept_file_is_an_error(tmp_path: Path):

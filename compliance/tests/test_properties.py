@@ -105,7 +105,7 @@ def test_what_is_kept_for_one_law_and_family_is_not_replayed_for_another(tmp_pat
         assert list(kept_for(folder, "law.one", other)) == []
 
 
-def test_only_a_name_over_the_limit_is_shortened_for_its_folder(tmp_path: Path):
+def test_only_a_name_over_the_limit_is_shortened_where_prompts_are_kept(tmp_path: Path):
     longest = "a" * NAME_LENGTH
     assert folder_of(tmp_path, longest).name == longest
     shortened = {folder_of(tmp_path, longest + end).name for end in "bc"}

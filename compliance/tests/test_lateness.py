@@ -17,7 +17,7 @@ def test_the_longest_delay_counts():
     with Lateness(sleep) as late:
         while late.seconds < 0.2 and time.monotonic() < ends:
             time.sleep(0.01)
-    assert late.seconds >= 0.2
+    assert 0.2 <= late.seconds < 60  # not since the machine's start
 
 
 def test_nothing_is_measured_before_or_after():

@@ -157,6 +157,7 @@ def _read(session: Path) -> list[Result]:
 def _try(tree: Path, mutant: Mutant, arguments: list[str], known: Known) -> Result:
     """Runs the tests while the module is changed; what fails counts if it passes without the change."""
     path = tree / mutant.module
+    known.module = mutant.module
     os.environ["KEPT_TRIALS_OF"] = ".".join(Path(mutant.module).with_suffix("").parts[1:])  # see test_kept_trials.py
     source = path.read_text(encoding="utf-8")
     changed = mutate(source, mutant)

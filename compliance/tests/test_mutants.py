@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,19 @@ def noticed() -> dict[str, list[str]]:
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def test_how_long_the_kept_trials_take_is_known_for_the_changed_module_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(MUTANTS)
+    forking, known = import_module("forking"), import_module("knowing").Known()
+    kept, other = "compliance/tests/test_kept_trials.py::test[a]", "compliance/tests/test_streams.py::test[a]"
+    unknown = known.limit(kept)
+    known.module = "checks/one.py"
+    known.learn(forking.Outcome("survived", times={kept: 1.0, other: 1.0}))
+    assert known.limit(kept) == known.limit(other) < unknown
+    known.module = "checks/trial.py"  # which all checks use: they are tried one and all
+    assert known.limit(kept) == unknown
+    assert known.limit(other) < unknown
 
 
 def test_every_pattern_of_a_module_matches_one(targets):

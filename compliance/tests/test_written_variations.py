@@ -28,6 +28,7 @@ CALLS = (ToolCall("c1", FunctionCall("look", '{"at":"one side"}')), ToolCall("c2
 TEXT = WrittenAnswer(content="said here", input_tokens=70, output_tokens=9)
 ANSWERS = {
     "text": TEXT,
+    "one letter": WrittenAnswer(content="a", input_tokens=70, output_tokens=9),
     "calls": WrittenAnswer(content="said", tool_calls=CALLS, finish="tool_calls", input_tokens=70, output_tokens=9),
     "calls alone": WrittenAnswer(tool_calls=CALLS, finish="tool_calls"),
 }

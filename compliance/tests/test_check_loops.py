@@ -109,15 +109,16 @@ def test_a_first_call_at_the_same_time_as_another_is_tried():
 
 
 @pytest.mark.parametrize(
-    ("given", "fragment"),
+    ("failing", "given", "fragment"),
     [
-        (failure_events(), "call gave an ERROR event: "),
-        (answer_events("another"), "the answer is not its own"),
+        (1, failure_events(), "call gave an ERROR event: "),
+        (2, answer_events("another"), "the answer is not its own"),
     ],
 )
-def test_an_answer_that_is_none_is_found(given: list[Event], fragment: str):
-    wrong = messages_of(SERVED, answering(lambda number: given if number == 2 else None))
-    assert_each_has(wrong, [f"event loop 3 of 4, one after the other, with a new adapter: {fragment}", fragment])
+def test_an_answer_that_is_none_is_found(failing: int, given: list[Event], fragment: str):
+    wrong = messages_of(SERVED, answering(lambda number: given if number == failing else None))
+    where = f"event loop {failing + 1} of 4, one after the other, with a new adapter: "
+    assert_each_has(wrong, [f"{where}{fragment}", fragment])
 
 
 def test_an_adapter_without_a_call_is_not_asked():

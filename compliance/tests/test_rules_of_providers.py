@@ -227,3 +227,50 @@ def test_the_last_of_several_outputs_of_a_call_is_shown():
     said = {"role": "user", "content": "Where is it?"}
     [finding] = judge_rules("openai-responses", {"model": "gpt-5-mini", "input": [said, call, *outputs]})
     assert (finding.pointer, "has 3 outputs" in finding.message) == ("/input/4", True)
+
+
+def strict(schema: dict[str, Any], *, of_a_tool: bool) -> dict[str, Any]:
+    """What a request has of a strict schema: as a tool's parameters, or as the answer's format."""
+    if of_a_tool:
+        return {"tools": [{"type": "function", "function": {"name": "f", "strict": True, "parameters": schema}}]}
+    form = {"name": "f", "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": form}}
+
+
+EITHER = {"oneOf": [{"type": "string"}, {"type": "null"}]}
+STRICT = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+@pytest.mark.parametrize("of_a_tool", [True, False])
+@pytest.mark.parametrize(
+    ("schema", "of_tools", "of_answers"),
+    [
+        ({**STRICT, **EITHER}, "openai.schema-root-object", "openai.strict-schema-keywords"),
+        (
+            {**STRICT, "properties": {"a": EITHER}, "required": ["a"]},
+            "openai.strict-schema-keywords",
+            "openai.strict-schema-keywords",
+        ),
+    ],
+)
+def test_a_keyword_that_strict_schemas_cannot_have_breaks_one_rule(
+    schema: dict[str, Any], of_tools: str, of_answers: str, *, of_a_tool: bool
+):
+    payload = {"model": "gpt-4.1-mini", "messages": [{"role": "user", "content": "hi"}]}
+    broken = broken_rules("openai-chat", {**payload, **strict(schema, of_a_tool=of_a_tool)})
+    assert broken == {of_tools if of_a_tool else of_answers}
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "is_judged"),
+    [
+        ({}, True),
+        ({"prompt": {"id": "pmpt_1"}}, False),
+        ({"previous_response_id": "resp_1"}, False),
+        ({"conversation": "conv_1"}, False),
+    ],
+)
+def test_the_word_json_may_be_in_what_the_provider_has_already(elsewhere: dict[str, Any], *, is_judged: bool):
+    payload = {"model": "gpt-5-mini", "input": [{"role": "user", "content": "Where is it?"}]}
+    payload |= {"text": {"format": {"type": "json_object"}}, **elsewhere}
+    assert ("responses.json-word" in broken_rules("openai-responses", payload)) is is_judged

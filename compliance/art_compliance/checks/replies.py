@@ -39,6 +39,11 @@ def error_of(reply: Reply) -> dict[str, Any]:
     return (reply.error or {}) if isinstance(reply, Answered) else {}
 
 
+def names_of(calls: Iterable[dict[str, Any]]) -> list[Any]:
+    """The names of calls as an answer gives them; None where it gives none."""
+    return [(call.get("function") or {}).get("name") for call in calls]
+
+
 def next_turn(calls: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """What may follow an answer: the results of its calls, or a message of the user."""
     results = [{"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in calls]

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import cutting, giving, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.load.numbered import ask_number, echo
+from art_compliance.checks.replies import names_of
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import whole_and_streamed
 from art_compliance.checks.trial import Trial
@@ -178,15 +179,10 @@ def _names_of_before(trial: Trial) -> Iterator[Problem]:
     reply = trial.subject.call(_plain(trial)[0], later, trial.subject.with_sent_names(answer, later))
     if not isinstance(reply, Answered) or reply.error is not None:
         return  # names that it refuses
-    found = [_name_of(one) for one in reply.calls]
+    found = names_of(reply.calls)
     if found != [_ODD[-1]]:
         text = f"a tool that a thread's second call adds comes back as {show(found)}, not as {show([_ODD[-1]])}"
         yield Problem(text, finding_class="loss")
-
-
-def _name_of(call: dict[str, Any]) -> Any:
-    function: dict[str, Any] = call.get("function") or {}
-    return function.get("name")
 
 
 _ODD: Final = ("look.at", "listen/to")

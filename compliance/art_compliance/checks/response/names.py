@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import why_unread
+from art_compliance.checks.replies import names_of, why_unread
 from art_compliance.checks.translation.declared import renamed_trials
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
@@ -34,14 +34,9 @@ def renamed_tools_come_back(trial: Trial) -> Iterator[Problem]:
                 yield Problem(f"{what}, the answer is not read: {why_unread(reply)}")
                 continue
             for where, found in (("TOOL_CALL", reply.event_calls), ("the message's tool_calls", reply.calls)):
-                came = [_name_of(call) for call in found]
+                came = names_of(found)
                 if came != names:
                     yield Problem(f"{what}, {where}: the calls of {_listed(names)} are named {_listed(came)}")
-
-
-def _name_of(call: dict[str, Any]) -> Any:
-    function: dict[str, Any] = call.get("function") or {}
-    return function.get("name")
 
 
 def _listed(names: list[Any]) -> str:

@@ -222,10 +222,34 @@ def test_joined_turns_keep_the_extensions_of_both():
     assert (found.differences, found.repairs) == ((), {"joins_turns"})
 
 
-def test_two_ids_that_become_one_are_a_difference():
+TWICE = ['the call id "1" was sent as "0" and "3"', 'the call id "2" was sent as "0" and "4"']
+
+
+@pytest.mark.parametrize(
+    ("own", "sent", "messages"),
+    [
+        ("123", "456", []),
+        ("12", "00", ['the call ids "1" and "2" were both sent as "0"']),
+        ("12", "11", ['the call ids "1" and "2" were both sent as "1"']),
+        ("1234", "0566", ['the call ids "3" and "4" were both sent as "6"']),
+        ("12345", "00000", ['the call ids "1", "2", "3" and 2 more were all sent as "0"']),
+        ("1212", "0034", ['the call ids "1" and "2" were both sent as "0"', *TWICE]),
+    ],
+)
+def test_the_ids_that_are_not_mapped_one_to_one_are_named(own: str, sent: str, messages: list[str]):
+    def rounds(ids: str) -> list[dict[str, Any]]:
+        return [message for one in ids for message in (assistant(None, call(one)), result(one, "x"))]
+
+    found = compared(rounds(own), rounds(sent))
+    assert [one.message for one in found.differences] == [f"{one}; ids must be mapped one to one" for one in messages]
+    assert ("maps_call_ids" in found.repairs) is (messages == [])
+
+
+def test_ids_that_are_not_mapped_one_to_one_are_shown_at_the_last_call_of_them():
     wanted = [user("a"), assistant(None, call("1"), call("2")), result("1", "x"), result("2", "y")]
     found = [user("a"), assistant(None, call("0"), call("0")), result("0", "x"), result("0", "y")]
-    assert "call-id" in {difference.slot for difference in compared(wanted, found).differences}
+    places = [one.path for one in compared(wanted, found).differences if one.slot == "call-id"]
+    assert places == ["$[1].tool_calls[1].id"]
 
 
 def test_a_tool_request_is_part_of_its_assistant_turn():

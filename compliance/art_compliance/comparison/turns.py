@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from art_compliance.comparison.constants import Frame
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
+from art_compliance.comparison.ids import wrong_mappings
 from art_compliance.comparison.normal_form import (
     Entry,
     EntryCall,
@@ -254,14 +255,13 @@ class _TurnComparison:
             first, sent = self._ids[0]
             self._add("call-id", "calls are sent without ids", call=sent, path=f"{first.path}.id", loss="call_ids")
             return False
-        changed = [(wanted, found) for wanted, found in self._ids if wanted.id != found.id]
-        pairs = {(wanted.id, found.id) for wanted, found in self._ids}
-        one_to_one = len(pairs) == len({own for own, _ in pairs}) == len({sent for _, sent in pairs})
-        if changed and not one_to_one:
-            for wanted, found in changed:
-                text = f"the call id {show(wanted.id)} became {show(found.id)}; ids were not mapped one to one"
-                self._add("call-id", text, call=found, path=f"{wanted.path}.id", loss="call_ids")
-        return bool(changed) and one_to_one
+        if all(wanted.id == found.id for wanted, found in self._ids):
+            return False
+        wrong = [*wrong_mappings(self._ids)]
+        for message, (wanted, found) in wrong:
+            text = f"{message}; ids must be mapped one to one"
+            self._add("call-id", text, call=found, path=f"{wanted.path}.id", loss="call_ids")
+        return not wrong
 
     def _add(
         self,

@@ -9,8 +9,8 @@ import httpx2
 import openai
 import pytest
 
-from art_compliance.dialects import DIALECTS
-from art_compliance.dialects.endpoints import ENDPOINTS, own_endpoint
+from art_compliance.dialects import DIALECTS, Dialect
+from art_compliance.dialects.endpoints import ENDPOINTS, find_spoken, own_endpoint
 from art_compliance.findings import HarnessError
 from art_compliance.provider import StrictProvider
 from art_sdk import OpenAICompatibleAdapter, ResponseHead
@@ -172,6 +172,12 @@ def test_a_service_that_speaks_one_dialect_needs_no_other_name():
 
 
 NAMES = {"model": "anthropic.claude-x", "project": "p", "location": "l"}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_whatever_service_a_url_names_the_format_stays_the_same(dialect: Dialect):
+    hosts = {one.host for one in ENDPOINTS if one.host is not None}
+    assert {host for host in hosts if find_spoken(dialect, f"https://{host}/x").name != dialect.name} == set()
 
 
 def test_every_endpoint_takes_its_own_paths_and_no_other():

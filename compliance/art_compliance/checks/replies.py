@@ -41,7 +41,8 @@ def error_of(reply: Reply) -> dict[str, Any]:
 
 def names_of(calls: Iterable[dict[str, Any]]) -> list[Any]:
     """The names of calls as an answer gives them; None where it gives none."""
-    return [(call.get("function") or {}).get("name") for call in calls]
+    functions: list[dict[str, Any]] = [call.get("function") or {} for call in calls]
+    return [function.get("name") for function in functions]
 
 
 def next_turn(calls: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

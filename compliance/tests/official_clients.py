@@ -126,10 +126,10 @@ class ResponsesClient(OpenAIClient):
             answer = getattr(event, "response", None if request["stream"] else event)
             check_failure(answer or event)
             kinds.add(getattr(event, "type", None))
-            if getattr(event, "type", None) in {"response.output_text.delta", "response.refusal.delta"}:
+            if getattr(event, "type", None) in PIECES:
                 yield event.delta
         check_end(None if answer is None or answer.status in {"queued", "in_progress"} else answer.status)
-        messages = [item for item in answer.output if type_of(item) == "message" and not request["stream"]]
+        messages = [item for item in answer.output if type_of(item) == "message" and not kinds & PIECES]
         for part in (part for message in messages for part in message.content):
             kinds.add(f"response.{part.type}.delta")
             yield "" + (part.refusal if part.type == "refusal" else part.text)
@@ -138,6 +138,9 @@ class ResponsesClient(OpenAIClient):
         end = "content_filter" if "response.refusal.delta" in kinds else STATUSES.get(reason or answer.status, "other")
         yield {**known, "cached_tokens": usage and usage.input_tokens_details.cached_tokens, "stop_reason": end}
 
+
+PIECES = {"response.output_text.delta", "response.refusal.delta"}
+"""The events of the Responses API with pieces of the text, which some servers leave out."""
 
 BLOCKS = ("content_block", "delta")
 """Where an event of Anthropic's has text: a block may begin with some of it."""

@@ -324,7 +324,7 @@ def describe(failure: Any, key: str) -> dict[str, Any]:
     known = [getattr(failure, name, None) for name in ("status_code", "code")]
     status, wait = next((one for one in known if isinstance(one, int) and one > 0), None), None
     if status is not None:
-        headers = failure.response.headers if hasattr(failure, "response") else failure.headers or {}
+        headers = failure.response.headers if hasattr(failure, "response") else getattr(failure, "headers", None) or {}
         wait = read_retry_after(headers)
     words = str(failure).replace(key, "***")
     error = {"code": "LLM_PROVIDER_ERROR", "message": words, "provider_message": words, "status": status}

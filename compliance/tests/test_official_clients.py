@@ -39,8 +39,12 @@ def test_an_official_client_is_certified_as_a_black_box():
     assert (report.adapter.kind, report.is_certified) == ("black box", True)
 
 
-BUGS = {OllamaClient: {"stream.unusual-answers-are-read"}}
-"""Of the clients themselves: httpx's `iter_lines`, which Ollama's reads streams with, ends a line at U+0085."""
+BUGS = {
+    OllamaClient: {"stream.unusual-answers-are-read"},
+    GeminiClient: {"response.any-refusal-is-an-error"},
+}
+"""Of the clients themselves: httpx's `iter_lines`, which Ollama's reads streams with, ends a line at U+0085. A refusal
+whose bytes are not UTF-8 is a UnicodeDecodeError of Google's, without the status."""
 
 SHARED = ("load", "properties")
 """The stages that judge what the wrappers have in common: their connections, and what they refuse."""

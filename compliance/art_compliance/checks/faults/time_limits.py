@@ -13,6 +13,7 @@ from art_compliance.checks.replies import differences, wrong_failure
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
+from art_compliance.dialects import Dialect
 from art_compliance.findings import Problem
 from art_compliance.provider import Asked, Response
 from art_compliance.provider.faults import KEPT_ALIVE, PAUSED, STEADY
@@ -66,7 +67,7 @@ def wait(trial: Trial) -> Waiting:
     kinds = sorted({case.streamed for case in known})
     steady = [Case(STEADY, streamed, "whole") for streamed in kinds]
     steady += [Case(PAUSED, streamed, "whole") for streamed in kinds if streamed]
-    steady += [Case(KEPT_ALIVE, one, "whole") for one in kinds if one and KEPT_ALIVE.is_for(trial.dialect)]
+    steady += [Case(KEPT_ALIVE, one, "whole") for one in kinds if one and _may_be_kept_alive(trial.dialect)]
     waited = [Waited(case, limit) for case in (*known, *steady) for limit in _ENDS.get(case.fault.id, ())]
     others = [
         Waited(case, limit, method)
@@ -75,6 +76,11 @@ def wait(trial: Trial) -> Waiting:
         for limit in _BY_EACH_METHOD.get(case.fault.id, ())
     ]
     return _wait_for(trial, [*waited, *others])
+
+
+def _may_be_kept_alive(dialect: Dialect) -> bool:
+    """Whether its streams may have comments, and the provider's own client can read them."""
+    return KEPT_ALIVE.is_for(dialect) and "comments" not in dialect.streams.client_failures
 
 
 def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:

@@ -7,6 +7,7 @@ import codecs
 import json
 import re
 import ssl
+import time
 from contextlib import aclosing, suppress
 from contextvars import ContextVar
 from typing import Any
@@ -294,6 +295,21 @@ def check_stream(response: Any) -> None:
         raise TypeError("expected an event stream")
 
 
+async def in_time(pieces: Any, seconds: float | None) -> Any:
+    """The pieces, which may take so long together. What the reader does between two of them is its own business."""
+    spent = 0.0
+    async with aclosing(pieces):
+        while True:
+            began = time.monotonic()
+            try:
+                async with asyncio.timeout(None if seconds is None else seconds - spent):
+                    piece = await anext(pieces)
+            except StopAsyncIteration:
+                return
+            spent += time.monotonic() - began
+            yield piece
+
+
 async def write_events(pieces: Any, options: Any, key: str) -> Any:
     """The events for pieces of text and, at the end, the metadata of the answer."""
     context = options.get("call_context")
@@ -302,8 +318,8 @@ async def write_events(pieces: Any, options: Any, key: str) -> Any:
     books["trace_id"] = options.get("trace_id") or uuid4().hex
     text, end, failure = "", {}, None
     try:
-        async with asyncio.timeout((options.get("timeouts") or {}).get("whole_call")), aclosing(pieces):
-            async for piece in pieces:
+        async with aclosing(in_time(pieces, (options.get("timeouts") or {}).get("whole_call"))) as timed:
+            async for piece in timed:
                 if isinstance(piece, dict):
                     end = piece
                 elif piece:

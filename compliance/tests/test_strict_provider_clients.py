@@ -18,7 +18,7 @@ from google.genai import errors as genai_errors
 
 from art_compliance.dialects import DIALECTS
 from art_compliance.provider import StrictProvider
-from art_compliance.provider.faults import FAULTS, find_fault
+from art_compliance.provider.faults import FAULTS, KEPT_ALIVE, Fault, find_fault
 from art_compliance.scenarios import WrittenAnswer
 from art_sdk import FunctionCall, ToolCall
 from reading_clients import CLIENTS, Cohere, Gemini, Ollama, OpenAI, using
@@ -153,21 +153,21 @@ def test_the_official_client_raises_on_an_error_inside_a_stream(make: Any):
 # Benign faults are benign to those who wrote the clients.
 
 BENIGN = [
-    pytest.param(make, name, id=f"{make.dialect}-{name}")  # type: ignore[attr-defined]
+    pytest.param(make, fault, id=f"{make.dialect}-{fault.id}")  # type: ignore[attr-defined]
     for make in CLIENTS
-    for name, fault in FAULTS.items()
+    for fault in (*FAULTS.values(), KEPT_ALIVE)
     if fault.is_benign and fault.is_for(DIALECTS[make.dialect])  # type: ignore[attr-defined]
 ]
 
 
-@table(("make", "name"), BENIGN)
-def test_the_official_client_reads_the_answer_despite_a_benign_fault(make: Any, name: str):
+@table(("make", "fault"), BENIGN)
+def test_the_official_client_reads_the_answer_despite_a_benign_fault(make: Any, fault: Fault):
     said = ANSWERS["parallel calls"]
-    with StrictProvider(make.dialect, answer=lambda _: said, fault=FAULTS[name]) as provider:
+    with StrictProvider(make.dialect, answer=lambda _: said, fault=fault) as provider:
         with using(make, provider.url) as client:
             assert client.ask() == client.expected(said)
-            assert reads(client, said) is (name not in DIALECTS[make.dialect].streams.client_failures)
-        assert name in {exchange.fault for exchange in provider.seen()}
+            assert reads(client, said) is (fault.id not in DIALECTS[make.dialect].streams.client_failures)
+        assert fault.id in {exchange.fault for exchange in provider.seen()}
 
 
 def reads(client: Any, said: WrittenAnswer) -> bool:

@@ -33,8 +33,6 @@ def _failures_are_errors(trial: Trial, kind: Kind) -> Iterator[Problem]:
         yield from _of_whole_answers(trial)
         return
     for form, status in _forms(trial):
-        if form.events is None:
-            continue
         for where, answer in _ANSWERS.items():
             if answer.tool_calls and "tools" not in trial.subject.capabilities:
                 continue
@@ -91,7 +89,7 @@ class _Failing:
     def __call__(self, asked: Asked) -> Response:
         events = asked.events(self.answer)
         self.begun = events[: self._place(asked.dialect, events)]
-        failed = () if self.form.events is None else self.form.events(self.begun, self.status, _WORDS)
+        failed = self.form.events(self.begun, self.status, _WORDS)
         steps = tuple(map(Send, (*self.begun, *failed)))
         return Response(200, content_type=asked.dialect.streams.content_type, steps=steps)
 

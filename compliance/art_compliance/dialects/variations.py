@@ -67,8 +67,8 @@ class FailureForm(Struct, frozen=True, kw_only=True):
     """The form, after "an answer with"."""
     whole: Callable[[dict[str, Any], int, str], dict[str, Any]] | None = None
     """Makes the body of an unstreamed answer one that failed, with this status and message; None: none says it so."""
-    events: Callable[[Events, int, str], Events] | None = None
-    """Writes what follows these events of a stream that then fails so; None: no stream says it so."""
+    events: Callable[[Events, int, str], Events]
+    """Writes what follows these events of a stream that then fails so."""
     some_servers: bool = False
     """As for `Variation`."""
     says_words: bool = True

@@ -80,7 +80,7 @@ def wait(trial: Trial) -> Waiting:
 
 def _may_be_kept_alive(dialect: Dialect) -> bool:
     """Whether its streams may have comments, and the provider's own client can read them."""
-    return KEPT_ALIVE.is_for(dialect) and "comments" not in dialect.streams.client_failures
+    return KEPT_ALIVE.is_for(dialect) and KEPT_ALIVE.id not in dialect.streams.client_failures
 
 
 def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:

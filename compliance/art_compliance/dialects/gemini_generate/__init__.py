@@ -100,7 +100,14 @@ GEMINI_GENERATE: Final = Dialect(
         text_fields=("text",),
         finish_fields=("finishReason", "blockReason"),
         client_failures=frozenset(  # google-genai 3.4, which our tests drive through each fault
-            {"byte-order-mark", "comments", "events-without-data", "further-fields", "no-blank-after-colon"}
+            {
+                "byte-order-mark",
+                "comments",
+                "events-without-data",
+                "further-fields",
+                "kept-alive",
+                "no-blank-after-colon",
+            }
         ),
     ),
 )

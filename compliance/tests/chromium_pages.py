@@ -46,6 +46,7 @@ class Page:
         self.asked: list[str] = []
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
+        self.call("Performance.enable", timeDomain="threadTicks")  # processor time: other processes do not count
 
     def open(self, url: str, *, dark: bool = False) -> None:
         """Opens an address, and waits until it is loaded."""
@@ -65,6 +66,11 @@ class Page:
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def busy(self) -> float:
+        """Seconds of processor time that the page's main thread has worked since it was opened."""
+        metrics = self.call("Performance.getMetrics")["metrics"]
+        return next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
 
     def press(self, key: str) -> None:
         """Presses a key."""

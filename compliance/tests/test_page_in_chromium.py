@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from art_compliance.checks import CHECKS
@@ -240,16 +238,15 @@ def test_the_policy_stops_a_script_that_stands_in_the_page(browser, files):
 
 def test_ten_adapters_by_all_checks_are_there_within_a_second(browser, files):
     took = []
-    for _ in range(3):  # another process may have the machine
-        began = time.perf_counter()
+    for _ in range(3):  # another process may have the caches
         browser.open((files / "ten.html").as_uri())
         browser.evaluate(PAINTED)
-        took.append(time.perf_counter() - began)
+        took.append(browser.busy())
     assert min(took) < 1
     assert len(shown(browser)) == len(CHECKS)
     assert browser.problems == []
-    began = time.perf_counter()
+    before = browser.busy()
     browser.press("/")
     browser.type("memory")
     assert 0 < len(shown(browser)) < 20
-    assert time.perf_counter() - began < 1
+    assert browser.busy() - before < 1

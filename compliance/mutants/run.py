@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from math import sqrt
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Final
 
@@ -103,14 +104,12 @@ def _modules(tree: Path, names: list[str]) -> Iterator[str]:
 
 
 def _run_at_once(trees: list[Path], chosen: list[Mutant], options: argparse.Namespace) -> None:
-    """Each process has its own copy of the files, and runs its share of the mutants."""
+    """Each process has its own copy of the files, and takes the next mutant when it is done with one."""
     options.session.parent.mkdir(parents=True, exist_ok=True)
     tests = _tests(trees[0], sorted({mutant.module for mutant in chosen}))
-    process = multiprocessing.get_context("fork").Process
-    workers = [
-        process(target=_run, args=(tree, chosen[number :: len(trees)], tests, options))
-        for number, tree in enumerate(trees)
-    ]
+    forked = multiprocessing.get_context("fork")
+    taken = forked.Value("i", 0)
+    workers = [forked.Process(target=_run, args=(tree, _untaken(chosen, taken), tests, options)) for tree in trees]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -121,18 +120,31 @@ def _run_at_once(trees: list[Path], chosen: list[Mutant], options: argparse.Name
         sys.exit("stopped by the error above; the same command continues")
 
 
-def _run(tree: Path, chosen: list[Mutant], tests: dict[str, list[str]], options: argparse.Namespace) -> None:
+def _untaken(chosen: list[Mutant], taken: Synchronized[int]) -> Iterator[tuple[str, Mutant]]:
+    """Those that no other process has taken, each with its number among all."""
+    while True:
+        with taken.get_lock():
+            number = taken.value
+            taken.value += 1
+        if number >= len(chosen):
+            return
+        yield f"{number + 1}/{len(chosen)}", chosen[number]
+
+
+def _run(
+    tree: Path, chosen: Iterator[tuple[str, Mutant]], tests: dict[str, list[str]], options: argparse.Namespace
+) -> None:
     forking.warm_up(tree)
     kept = {one.mutant: one for one in _read(options.session)}
     known = Known(one.by for one in kept.values() if one.verdict == "killed")
     try:
-        for number, mutant in enumerate(chosen, 1):
+        for number, mutant in chosen:
             before = kept.get(mutant.id)
             if before is None or (options.again and before.verdict == "survived"):
                 kept[mutant.id] = one = _try(tree, mutant, tests[mutant.module], known)
                 with options.session.open("ab") as file:
                     file.write(msgspec.json.encode(one) + b"\n")
-                print(f"{number}/{len(chosen)} {one.verdict} {one.seconds:.1f} s {one.mutant} by {one.by}", flush=True)
+                print(f"{number} {one.verdict} {one.seconds:.1f} s {one.mutant} by {one.by}", flush=True)
     except KeyboardInterrupt:
         print("stopped; the same command continues", flush=True)
 

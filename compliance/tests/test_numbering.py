@@ -25,3 +25,13 @@ def test_a_result_answers(how: str):
     assert [calls.open(*call) for call in CALLS] == ["b", "call_2", "a"]
     asked, found = ANSWERS[how]
     assert [calls.answer("".join(call_id) if call_id else call_id, name) for call_id, name in asked] == found
+
+
+@pytest.mark.parametrize(
+    ("ids", "have"), [((), True), (("a",), True), (("a", "b"), True), ((None, "b"), False), (("a", ""), False)]
+)
+def test_whether_all_calls_so_far_have_ids(ids: tuple[str | None, ...], have: bool):  # noqa: FBT001
+    calls = OpenCalls()
+    for one in ids:
+        calls.open(one, "get_time")
+    assert calls.all_have_ids is have

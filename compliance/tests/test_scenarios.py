@@ -37,6 +37,23 @@ def test_every_prompt_of_a_scenario_is_valid_by_the_published_schema():
         assert list(validator.iter_errors(scenario.prompt)) == [], scenario.id
 
 
+def test_a_prompt_that_breaks_the_rules_of_conversations_may_be_refused():
+    broken = [scenario for scenario in load_scenarios() if not is_conversation(scenario.prompt)]
+    assert len(broken) > 40
+    for scenario in broken:
+        for dialect, outcomes in scenario.outcomes.items():
+            assert "refused:PROMPT_TRANSLATION_FAILED" in outcomes, (scenario.id, dialect)
+
+
+def is_conversation(prompt: Any) -> bool:
+    """Whether the prompt keeps the rules that docs/format.md lists."""
+    try:
+        parse_prompt(prompt, conversation=True)
+    except ARTError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize(
     "prompt",
     [

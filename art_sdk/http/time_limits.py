@@ -24,10 +24,9 @@ class Timeouts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Time limits of one call, in seconds; None means no limit.
 
     `first_byte` runs from the start of the request until the whole head of the answer has come, a wait for one of the
-    client's connections included,
-    `between_bytes` while waiting for the next bytes. `whole_call` bounds all of it, whatever the server does.
-    It is wall-clock time from the start of the call, and runs on while the caller handles an event, or while
-    a retry waits.
+    client's connections included, `between_bytes` while waiting for the next bytes. `whole_call` bounds all of it,
+    whatever the server does: it is wall-clock time from the start of the call, and runs on while the caller handles an
+    event, or while a retry waits.
     """
 
     connect: Seconds | None = 10.0

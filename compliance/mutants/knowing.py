@@ -15,7 +15,12 @@ import forking
 
 LIMIT = (20.0, 3.0)
 """The time limit of a test: seconds, plus a multiple of the time that it takes without a change."""
-UNKNOWN = dict.fromkeys(("", "test_reference_adapters", "test_services_certified", "test_unusual_adapters"), 60.0)
+UNKNOWN = {
+    "": 60.0,
+    "test_reference_adapters": 60.0,
+    "test_services_certified": 60.0,
+    "test_unusual_adapters": 60.0,
+}
 """Seconds that a test may take whose time is not known, by file; "" stands for everything before the first test."""
 KEPT_TRIALS = "test_kept_trials"
 LONGEST = 900.0

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from art_compliance.checks import NotApplicable, Trial
 from art_compliance.checks.live import call_is_answered, scrub
@@ -35,6 +36,13 @@ from trials import translating
 @pytest.mark.parametrize("payload", [{}, [], {"a": [1, 2.5, None, True, "x"]}, {"a": (1, 2)}, "x", 10**30])
 def test_json_data_is_recognised(payload: Any):
     assert is_json(payload)
+
+
+def test_the_options_of_a_trial_may_be_changed_by_a_check():
+    with open_subject(OpenAIAdapter, name="adapter", isolated=False) as subject:
+        trial = Trial(subject, structs.replace(GREETING_SCENARIO, options={"temperature": 0.5}), 1)
+        assert trial.options.pop("temperature") == 0.5
+        assert trial.options["temperature"] == 0.5
 
 
 @pytest.mark.parametrize("payload", [{1: 2}, {"a": float("nan")}, {"a": b"x"}, {"a": {1}}, {"a": "\ud800"}, object()])

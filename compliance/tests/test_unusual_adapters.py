@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from art_compliance import Search, certify
+from art_compliance import Search, Selection, certify
 from art_compliance.checks import CHECKS
 from art_compliance.generating.profiles import PROFILES
 from art_compliance.run.results import Result
@@ -181,6 +181,15 @@ def test_a_system_message_that_an_adapter_never_moves_it_may_refuse_to_move():
     asked = suite_scenario("late-system-hoisted")
     assert "does not declare hoists_late_system" in reason_of("translation.outcome-is-right", MovesNone, asked)
     assert findings_of("translation.outcome-is-right", SaysThatItMoves, asked)
+
+
+def test_an_adapter_without_time_limits_may_refuse_them_in_every_check():
+    checks = ("translation.is-total", "translation.outcome-is-right")
+    selection = Selection(checks=checks, scenarios=("books-are-not-sent",))
+    report = certify(RIGHT["no time limits"], selection=selection, isolated=False)
+    assert {one.check: one.reason for one in report.results if one.check in checks} == dict.fromkeys(
+        checks, "the adapter rejects the option timeouts"
+    )
 
 
 @pytest.mark.thorough

@@ -102,9 +102,13 @@ class Trial:
         self.exchange = exchange or self.exchange
         return cast("T", found)
 
-    @cached_property
+    @property
     def options(self) -> dict[str, Any]:
-        """The scenario's call options, with a thread id."""
+        """The scenario's call options, with a thread id: the caller's own, to be changed."""
+        return self._options.copy()
+
+    @cached_property
+    def _options(self) -> dict[str, Any]:
         return {"thread_id": self.id_of(self.scenario.id), **self.scenario.options}
 
     @property

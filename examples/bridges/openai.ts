@@ -8,7 +8,7 @@ export class Refusal extends Error {
 }
 
 const KEPT = ["thread_id", "trace_id", "session_id", "user_id", "call_context", "timeouts", "late_system", "provider"];
-const SENT = ["temperature", "top_p", "max_tokens", "stop"];
+const SENT: Json = { temperature: "temperature", top_p: "top_p", max_tokens: "max_completion_tokens", stop: "stop" };
 const FINISHES = ["stop", "length", "content_filter"];
 
 export class OpenAIChat {
@@ -42,9 +42,9 @@ export class OpenAIChat {
       if (options[name] < 0 || options[name] > most) throw new Refusal(`${name} is between 0 and ${most}`);
     const isSet = (name: string) => options[name] !== null && options[name].length !== 0;
     const set = Object.keys(options).filter((name) => isSet(name) && !(name === "stream" && !options.stream));
-    const unknown = set.filter((name) => ![...KEPT, ...SENT, "model"].includes(name));
+    const unknown = set.filter((name) => ![...KEPT, ...Object.keys(SENT), "model"].includes(name));
     if (unknown.length) throw new Refusal(`no option ${unknown.join(", ")}`);
-    const sent = Object.fromEntries(SENT.filter((name) => set.includes(name)).map((name) => [name, options[name]]));
+    const sent = Object.fromEntries(set.filter((name) => name in SENT).map((name) => [SENT[name], options[name]]));
     const payload = { model: options.model ?? this.#model, messages, ...sent };
     const own = options.provider?.["openai-chat"] ?? {};
     const twice = Object.keys(own).filter((name) => name in payload || name === "stream");

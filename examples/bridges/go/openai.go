@@ -28,10 +28,10 @@ func declared(id int) object {
 	}
 }
 
-var options = map[string]bool{ // and whether they are sent
-	"thread_id": false, "trace_id": false, "session_id": false, "user_id": false, "call_context": false,
-	"timeouts": false, "late_system": false, "provider": false, "model": false,
-	"temperature": true, "top_p": true, "max_tokens": true, "stop": true,
+var options = map[string]string{ // and the fields in which they are sent
+	"thread_id": "", "trace_id": "", "session_id": "", "user_id": "", "call_context": "",
+	"timeouts": "", "late_system": "", "provider": "", "model": "",
+	"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_completion_tokens", "stop": "stop",
 }
 
 type refusal string // is the only error that an adapter gives
@@ -81,7 +81,7 @@ func (own openAI) translate(prompt []object, given object) (object, error) {
 	}
 	for name, value := range given {
 		list, isList := value.([]any)
-		isSent, isKnown := options[name]
+		field, isKnown := options[name]
 		switch {
 		case value == nil || name == "stream" && value == false || isList && len(list) == 0:
 		case !isKnown:
@@ -90,8 +90,8 @@ func (own openAI) translate(prompt []object, given object) (object, error) {
 			return nil, refusal("at most four stop sequences")
 		case name == "temperature" && outside(value, 2) || name == "top_p" && outside(value, 1):
 			return nil, refusal(name + " is out of its range")
-		case isSent:
-			payload[name] = value
+		case field != "":
+			payload[field] = value
 		}
 	}
 	ofProviders, _ := given["provider"].(object)

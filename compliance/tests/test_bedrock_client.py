@@ -143,6 +143,11 @@ def blocking(events: AsyncGenerator[Any]) -> Iterator[Any]:
             runner.run(events.aclose())
 
 
+BUGS = {"response.any-refusal-is-an-error", "faults.become-errors"}
+"""Of botocore 1.44 itself, which loses the status: a refusal whose bytes are not UTF-8 is a UnicodeDecodeError, and one
+whose body is a text in JSON an AttributeError (`RestJSONParser`)."""
+
+
 def test_the_wrapper_has_forty_lines_at_most():
     assert len(inspect.getsource(BedrockClient).splitlines()) <= 40
 
@@ -153,6 +158,6 @@ def test_the_wrapper_has_forty_lines_at_most():
 def test_the_official_client_passes_every_check_of_its_own_code():
     selection = Selection(checks=tuple(name for name, one in CHECKS.items() if one.stage.name not in SHARED))
     report = certify(BedrockClient, selection=selection, isolated=False)
-    assert failures(report) == {}
+    assert {key.partition(" ")[0] for key in failures(report)} == BUGS, failures(report)
     stages = {one.check.partition(".")[0] for one in report.results if one.verdict == "pass"}
     assert stages >= {"translation", "wire", "payload", "response", "stream", "faults"}

@@ -40,7 +40,6 @@ NOT_DECLARED = {
 }
 NO_REASONING = {"stream.thinking-is-separate", "response.thinking-is-separate", "response.signatures-go-back"}
 ONE_BY_ONE = "stream.interleaved-calls-do-not-mix"
-ONE_FORM = "response.other-forms-are-read"
 NO_MAPPING = "translation.mapped-ids-stay-distinct"
 ONE_ANSWER = {"response.several-answers-do-not-mix", "stream.several-answers-do-not-mix"}
 NO_NAME_RULE = {"translation.renamed-tools-stay-distinct", "response.renamed-tools-come-back"}
@@ -52,8 +51,8 @@ SILENT = {
     "cohere": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING},
     "deepseek": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING},
     "gemini": {*NOT_DECLARED, ONE_BY_ONE, NO_MAPPING},
-    "groq": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, ONE_FORM, NO_MAPPING, "translation.undeclared-use-is-refused"},
-    "mistral": {*NOT_DECLARED, ONE_BY_ONE, ONE_FORM},
+    "groq": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, NO_MAPPING, "translation.undeclared-use-is-refused"},
+    "mistral": {*NOT_DECLARED, ONE_BY_ONE},
     "openai": {*NOT_DECLARED, *NO_REASONING, "translation.undeclared-use-is-refused"},
     "ollama-chat": {
         *NOT_DECLARED,
@@ -68,9 +67,8 @@ SILENT = {
     "openrouter": {*NOT_DECLARED, *ONE_ANSWER, ONE_BY_ONE, "translation.undeclared-use-is-refused"},
 }
 """Calls come one after the other, or whole; OpenAI's chat completions have no place for reasoning; with OpenAI,
-Groq and OpenRouter nothing is undeclared. None of them streams inside. A whole chat completion of Groq's and Mistral's
-has one form. OpenAI, Mistral and Gemini alone give
-several answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name
+Groq and OpenRouter nothing is undeclared. None of them streams inside. OpenAI, Mistral and Gemini alone give several
+answers to one request. No limit of DeepSeek's, Gemini's and Groq's call ids is known. Ollama takes any name
 and no tool choice, and of the few prompts of the quick profile none has a turn with several results that it takes."""
 
 ON_EVERY_PYTHON = "openai"

@@ -179,7 +179,7 @@ def ends_texts_at_an_empty_piece(adapter: Any) -> None:
             text = _text_of(event)
             if text and over:
                 return _emptied(event, text)
-            over.extend([True] * (text == ""))
+            over.extend([True] * (text == "" and event.get("type") != "content-start"))  # Cohere's has none yet
             return event
 
         return change

@@ -143,5 +143,9 @@ _CALLS_FOR_A_MODEL: Final[Mapping[str, tuple[tuple[Capability, ...], Call]]] = {
     **_CALLS,
     "an image": (("images",), ([{"role": "user", "content": [_IMAGE]}], {})),
     "the beginning of an answer": (("prefill",), (_CHAT[:2], {})),
+    "a system message behind a user's": (
+        ("late_system",),
+        ([_CHAT[0], {"role": "system", "content": "Be brief."}], {}),
+    ),
 }
 """Those, and more of what depends on the model."""

@@ -108,7 +108,13 @@ MODELS: Final = Models(
     names=("claude-haiku-4-5", "claude-sonnet-4-5"),
     describe=_describe_model,
     gather=_gather_models,
-    others=("claude-3-haiku-20240307", "claude-3-7-sonnet-20250219", "claude-opus-4-1-20250805", "claude-opus-4-7"),
+    others=(
+        "claude-3-haiku-20240307",
+        "claude-3-7-sonnet-20250219",
+        "claude-opus-4-1-20250805",
+        "claude-opus-4-7",
+        "claude-opus-4-8",
+    ),
 )
 
 

@@ -143,7 +143,10 @@ def blocking(events: AsyncGenerator[Any]) -> Iterator[Any]:
             runner.run(events.aclose())
 
 
-BUGS = {"response.any-refusal-is-an-error", "faults.become-errors"}
+BUGS = {
+    "response.any-refusal-is-an-error": "with bytes that are not UTF-8: the error's status is null",
+    "faults.become-errors": "word-in-json-504 (unstreamed): the error's status is null",
+}
 """Of botocore 1.44 itself, which loses the status: a refusal whose bytes are not UTF-8 is a UnicodeDecodeError, and one
 whose body is a text in JSON an AttributeError (`RestJSONParser`)."""
 
@@ -158,6 +161,8 @@ def test_the_wrapper_has_forty_lines_at_most():
 def test_the_official_client_passes_every_check_of_its_own_code():
     selection = Selection(checks=tuple(name for name, one in CHECKS.items() if one.stage.name not in SHARED))
     report = certify(BedrockClient, selection=selection, isolated=False)
-    assert {key.partition(" ")[0] for key in failures(report)} == BUGS, failures(report)
+    found = {key.partition(" ")[0]: message for key, message in failures(report).items()}
+    assert found.keys() == BUGS.keys(), found
+    assert all(message.endswith(BUGS[check]) for check, message in found.items()), found
     stages = {one.check.partition(".")[0] for one in report.results if one.verdict == "pass"}
     assert stages >= {"translation", "wire", "payload", "response", "stream", "faults"}

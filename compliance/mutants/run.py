@@ -121,7 +121,7 @@ def _run_at_once(trees: list[Path], chosen: list[Mutant], options: argparse.Name
 
 
 def _untaken(chosen: list[Mutant], taken: Synchronized[int]) -> Iterator[tuple[str, Mutant]]:
-    """Those that no other process has taken, each with its number among all."""
+    """The mutants that no other process has taken, each with its number among all."""
     while True:
         with taken.get_lock():
             number = taken.value

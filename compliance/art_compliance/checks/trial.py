@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The scenario's call options, with a thread id: the caller's own, to be changed."""
+        """A copy of the scenario's call options, with a thread id, which the check may change."""
         return self._options.copy()
 
     @cached_property

@@ -171,7 +171,7 @@ ADAPTERS_PER_MEASURE: Final = 4
 """adapters in a row of which the memory is measured"""
 
 ADAPTER_ROUNDS: Final = 40
-"""measures, at most: a cache of functions keeps 128 of what they made; where nothing is left, there are six"""
+"""measures, at most: a cache of functions keeps 128 of what they made; where nothing is left, there are four"""
 
 BYTES_AN_ADAPTER: Final = 1000
 """bytes that may stay of an adapter; one that is kept has some thousands"""

@@ -141,25 +141,22 @@ class _Rounds(NamedTuple):
 _OF_CALLS: Final = _Rounds(fewest=2, most=MEMORY_ROUNDS, rank=1, last=MEMORY_ROUNDS)
 """Two rounds leave no more: one is low by chance where something is freed."""
 
-_OF_ADAPTERS: Final = _Rounds(fewest=6, most=ADAPTER_ROUNDS, rank=2, last=4)
-"""Three of four rounds leave no more: one is low by chance where something else is freed, as a server's buffers are in
-this process, or high while a cache fills. The first two leave less, whatever is kept: what the calls before them left
-is freed.
+_OF_ADAPTERS: Final = _Rounds(fewest=4, most=ADAPTER_ROUNDS, rank=2, last=4)
+"""Three of four rounds leave no more: one is low by chance where something else is freed, such as an event loop's old
+timers, or high while a cache fills.
 """
 
 
 def _left(trial: Trial, use: Callable[[], None], enough: int, rounds: _Rounds) -> int:
     """What a round leaves: more rounds are measured for as long as it is too much."""
     grown: list[int] = []
-    while len(grown) < rounds.fewest or (rounds.that_counts(grown) > enough and len(grown) < rounds.most):
-        grown.append(_left_by(trial, use))
-    return rounds.that_counts(grown)
-
-
-def _left_by(trial: Trial, use: Callable[[], None]) -> int:
     before = _traced(trial)
-    use()
-    return _traced(trial) - before
+    while len(grown) < rounds.fewest or (rounds.that_counts(grown) > enough and len(grown) < rounds.most):
+        use()
+        after = _traced(trial)
+        grown.append(after - before)
+        before = after
+    return rounds.that_counts(grown)
 
 
 def _traced(trial: Trial) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import time
 import tracemalloc
 import warnings
 from collections.abc import Mapping
@@ -46,9 +47,17 @@ class Watch:
         gc.unfreeze()
 
     def traced(self) -> int:
-        """The bytes that are allocated and were counted."""
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0]
+        """The bytes that are allocated and were counted, once they fall no more.
+
+        A connection that is closed keeps its buffers for a moment.
+        """
+        left = _allocated()
+        for _ in range(_LOOKS_AGAIN):
+            time.sleep(_BETWEEN_LOOKS)
+            before, left = left, _allocated()
+            if left > before - _FALLS:
+                break
+        return left
 
     def resident(self) -> int | None:
         """The bytes of memory that this process has; None where the system does not tell."""
@@ -106,3 +115,14 @@ _HIDDEN: Final = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, 
 def _is_shown(category: type[Warning]) -> bool:
     """Whether Python shows such warnings by default: docs.python.org/3/library/warnings.html#default-warning-filter."""
     return not issubclass(category, _HIDDEN)
+
+
+_BETWEEN_LOOKS: Final = 0.01
+_LOOKS_AGAIN: Final = 10
+_FALLS: Final = 500
+"""Bytes: what is freed at the end of a connection is some thousands."""
+
+
+def _allocated() -> int:
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]

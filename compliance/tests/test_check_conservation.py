@@ -13,7 +13,7 @@ from msgspec import structs
 from art_compliance.checks import CHECKS
 from art_compliance.checks.trial import drawn_id
 from art_compliance.quoting import show
-from art_sdk import AnthropicAdapter, OpenAIAdapter
+from art_sdk import AnthropicAdapter, OpenAIAdapter, PromptValidationFailed
 from trials import (
     Event,
     assert_each_has,
@@ -261,3 +261,14 @@ def test_what_is_sent_with_a_result_that_nobody_gave_is_corrupted(prompt: list[A
     sends = translator(lambda *_: {"model": "m", "messages": [*prompt, *more]})
     (found,) = findings_of("translation.outcome-is-right", sends, refused)
     assert found.finding_class == of
+
+
+def raises_as_the_sdk(*_: Any) -> Any:
+    raise PromptValidationFailed("the call has no result")
+
+
+def test_a_broken_conversation_may_be_refused_as_the_sdk_refuses_it():
+    sends, broken = translator(raises_as_the_sdk), scenario(prompt=[HI, CALL], outcomes={"default": (REFUSED,)})
+    assert messages_of("translation.is-total", sends, broken) == []
+    assert messages_of("translation.outcome-is-right", sends, broken) == []
+    assert_each_has(messages_of("translation.is-total", sends, scenario(prompt=[HI])), ["PROMPT_VALIDATION_FAILED"])

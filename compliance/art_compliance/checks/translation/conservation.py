@@ -17,7 +17,7 @@ from art_compliance.pointers import escape, leaves
 from art_compliance.quoting import show
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.observations import Crashed, Refused, Sent
-from art_sdk import ArtStandardPrompt, ToolResultMessage, parse_prompt
+from art_sdk import ArtStandardPrompt, ErrorCode, PromptValidationFailed, ToolResultMessage, parse_prompt
 from art_sdk.sendable import find_unsendable
 
 
@@ -31,7 +31,7 @@ def is_total(trial: Trial) -> Iterator[Problem]:
     seen = trial.observation
     if isinstance(seen, Crashed):
         yield Problem(str(seen))
-    elif isinstance(seen, Refused) and seen.code not in _REFUSALS:
+    elif isinstance(seen, Refused) and not _is_right(trial, seen):
         if _rejects_timeouts(trial, seen):
             raise NotApplicable("the adapter rejects the option timeouts")
         yield Problem(f"raised {seen.code} for a well-formed prompt: {seen.message}")
@@ -39,7 +39,15 @@ def is_total(trial: Trial) -> Iterator[Problem]:
         yield Problem(f"the payload cannot be sent as JSON: {found.path}: {found.reason}")
 
 
-_REFUSALS: Final = frozenset({"PROMPT_TRANSLATION_FAILED"})
+def _is_right(trial: Trial, refused: Refused) -> bool:
+    """Whether the code is the one for refusals, or that with which `art_sdk` itself refuses a broken conversation."""
+    if refused.code != ErrorCode.PROMPT_VALIDATION_FAILED:
+        return refused.code == ErrorCode.PROMPT_TRANSLATION_FAILED
+    try:
+        parse_prompt(trial.scenario.prompt, conversation=True)
+    except PromptValidationFailed:
+        return True
+    return False
 
 
 @check(
@@ -55,14 +63,15 @@ def outcome_is_right(trial: Trial) -> Iterator[Problem]:
     right = trial.scenario.outcomes_for(trial.dialect.name)
     if isinstance(seen, Refused) and _rejects_timeouts(trial, seen):
         raise NotApplicable("the adapter rejects the option timeouts")
-    if isinstance(seen, Refused) and seen.code in _REFUSALS and (loss := _refused_loss(trial)) is not None:
+    refuses = isinstance(seen, Refused) and _is_right(trial, seen)
+    if refuses and (loss := _refused_loss(trial)) is not None:
         raise NotApplicable(f"the adapter refuses what it would lose: it does not declare {loss}")
-    if isinstance(seen, Refused) and seen.code in _REFUSALS and _must_move(trial, right):
+    if refuses and _must_move(trial, right):
         raise NotApplicable("the adapter refuses to move a system message: it does not declare hoists_late_system")
     if isinstance(seen, Refused) and trial.subject.speaks is not None and seen.status is None:
         raise NotApplicable(f"its client cannot express this in {trial.subject.speaks}")
     if isinstance(seen, Refused):
-        came = {f"refused:{seen.code}"}
+        came = {f"refused:{ErrorCode.PROMPT_TRANSLATION_FAILED if refuses else seen.code}"}
         why = f" ({seen.message})"
     else:
         came = {f"repair:{repair}" for repair in trial.comparison.repairs} or {"exact"}
@@ -108,7 +117,7 @@ def _rejects_timeouts(trial: Trial, refused: Refused) -> bool:
     if options.pop("timeouts", None) is None:
         return False
     seen = trial.observe(trial.scenario.prompt, options)
-    is_for_another = isinstance(seen, Refused) and seen.code in _REFUSALS - {refused.code}
+    is_for_another = isinstance(seen, Refused) and seen.code != refused.code and _is_right(trial, seen)
     return isinstance(seen, Sent) or is_for_another
 
 

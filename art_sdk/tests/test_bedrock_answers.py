@@ -67,6 +67,26 @@ def test_reasoning_goes_back_with_its_signature_and_redacted_blocks(translate: C
     del metadata
 
 
+def test_pieces_of_a_signature_and_of_redacted_data_are_joined(translate: Callable[..., Any]) -> None:
+    events = read(
+        START,
+        *(delta(0, reasoningContent=piece) for piece in ({"text": "hm"}, {"signature": "c2"}, {"signature": "ln"})),
+        *(stop(0), delta(1, reasoningContent={"redactedContent": "YQ=="})),
+        *(delta(1, reasoningContent={"redactedContent": "YmM="}), stop(1)),
+        *(delta(2, text="hello"), stop(2), STOP, METADATA),
+    )
+    payload = translate(adapter(), [USER, msgspec.to_builtins(fold(events).message), USER])
+    [signed, redacted, _] = payload["messages"][1]["content"]
+    assert signed["reasoningContent"]["reasoningText"] == {"text": "hm", "signature": "c2ln"}
+    assert redacted["reasoningContent"] == {"redactedContent": "YWJj"}
+
+
+def test_pieces_of_redacted_data_that_are_no_base64_are_an_error() -> None:
+    pieces = [delta(0, reasoningContent={"redactedContent": piece}) for piece in ("YQ==", "?")]
+    [*_, failed, _] = read(START, *pieces, stop(0), STOP, METADATA)
+    assert isinstance(failed, ErrorEvent)
+
+
 def test_what_bedrock_s_own_tools_do_is_no_call_and_goes_back(translate: Callable[..., Any]) -> None:
     use = {"toolUseId": "s", "name": "nova_code_interpreter", "type": "server_tool_use"}
     events = read(

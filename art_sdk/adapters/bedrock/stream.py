@@ -7,6 +7,7 @@ Events of other types may come anywhere. Source: `ConverseStreamOutput` of botoc
 
 from __future__ import annotations
 
+from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -74,7 +75,7 @@ class _OpenBlock:
         self.kind = "toolUse" if self.call else "toolResult" if self.result else None
         self.text = LongText()
         self.signature: str | None = None
-        self.redacted: str | None = None
+        self.redacted: list[str] = []
         self.is_blank = True
 
     def be(self, kind: str) -> None:
@@ -92,8 +93,8 @@ class _OpenBlock:
                 return {"toolUse": self._use()}
             case "toolResult":
                 return {"toolResult": self.result}
-            case "reasoningContent" if self.redacted is not None:
-                return {"reasoningContent": {"redactedContent": self.redacted}}
+            case "reasoningContent" if self.redacted:
+                return {"reasoningContent": {"redactedContent": _joined(self.redacted)}}
             case "reasoningContent":
                 signed = {} if self.signature is None else {"signature": self.signature}
                 return {"reasoningContent": {"reasoningText": {"text": self.text.read(), **signed}}}
@@ -218,8 +219,18 @@ class ConverseStream:
 
 
 def _take_reasoning(opened: _OpenBlock, delta: _ReasoningDelta) -> Iterator[Piece]:
+    """Signatures and redacted data may come in pieces, which strands-agents, AWS's own library, joins."""
     if delta.text is not None:
         opened.text.write(delta.text)
         yield Thinking(delta.text)
-    opened.signature = delta.signature if delta.signature is not None else opened.signature
-    opened.redacted = delta.redacted_content if delta.redacted_content is not None else opened.redacted
+    if delta.signature is not None:
+        opened.signature = (opened.signature or "") + delta.signature
+    if delta.redacted_content is not None:
+        opened.redacted.append(delta.redacted_content)
+
+
+def _joined(pieces: list[str]) -> str:
+    """The base64 of all pieces together; a single one stays as it is. Raises ValueError for what is no base64."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return b64encode(b"".join(b64decode(piece, validate=True) for piece in pieces)).decode()

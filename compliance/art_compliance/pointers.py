@@ -43,3 +43,15 @@ def leaves(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(item, f"{pointer}/{index}")
     else:
         yield pointer, value
+
+
+def ends(value: Any, pointer: str = "") -> Iterator[tuple[str, Any]]:
+    """As `leaves`, with every empty object and array, too."""
+    if is_object(value) and value:
+        for name, item in value.items():
+            yield from ends(item, f"{pointer}/{escape(name)}")
+    elif is_array(value) and value:
+        for index, item in enumerate(value):
+            yield from ends(item, f"{pointer}/{index}")
+    else:
+        yield pointer, value

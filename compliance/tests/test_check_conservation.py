@@ -272,3 +272,13 @@ def test_a_broken_conversation_may_be_refused_as_the_sdk_refuses_it():
     assert messages_of("translation.is-total", sends, broken) == []
     assert messages_of("translation.outcome-is-right", sends, broken) == []
     assert_each_has(messages_of("translation.is-total", sends, scenario(prompt=[HI])), ["PROMPT_VALIDATION_FAILED"])
+
+
+@pytest.mark.parametrize("lost", [{"a": [{}]}, {"a": {"b": []}}, {"a": {}}])
+def test_empty_values_deep_in_fields_of_the_providers_own_are_seen(lost: Any):
+    def spoil(payload: Any, *_: Any) -> Any:
+        return {**payload, "metadata": {}} if "metadata" in payload else payload
+
+    asked = scenario(prompt=[HI], options={"provider": {"openai-chat": {"metadata": lost}}})
+    assert messages_of("translation.options-survive", OpenAIAdapter, asked) == []
+    assert_each_has(messages_of("translation.options-survive", translating(spoil), asked), ["/metadata/a"])

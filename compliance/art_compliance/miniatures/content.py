@@ -125,6 +125,18 @@ def drops_provider_fields(adapter: Any) -> None:
     change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "provider"})
 
 
+@miniature("translation.options-survive", around=("gemini",))
+def prunes_the_providers_own_fields(adapter: Any) -> None:
+    """Empty objects in the caller's fields for this provider are left out."""
+    change_options(adapter, lambda o: {k: _pruned(v) if k == "provider" else v for k, v in o.items()})
+
+
+def _pruned(value: Any) -> Any:
+    if is_array(value):
+        return [_pruned(one) for one in value]
+    return {k: _pruned(v) for k, v in value.items() if v != {}} if is_object(value) else value
+
+
 @miniature("translation.nothing-is-invented", "payload.is-canonical")
 def chooses_a_temperature(adapter: Any) -> None:
     """The adapter sets a temperature where the caller gives none."""

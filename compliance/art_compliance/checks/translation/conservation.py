@@ -13,7 +13,7 @@ from art_compliance.checks.trial import Trial
 from art_compliance.comparison import Comparison, Difference, Slot
 from art_compliance.dialects import Decoded
 from art_compliance.findings import FindingClass, Problem
-from art_compliance.pointers import escape, leaves
+from art_compliance.pointers import ends
 from art_compliance.quoting import show
 from art_compliance.scenarios import Scenario
 from art_compliance.subject.observations import Crashed, Refused, Sent
@@ -326,12 +326,10 @@ def options_survive(trial: Trial) -> Iterator[Problem]:
 
 def lost_fields(decoded: Decoded, dialect: str, fields: dict[str, Any]) -> Iterator[Problem]:
     """Which of the provider's own fields of a call the request does not have."""
-    sent = {pointer: leaf for place, value in decoded.opaque.items() for pointer, leaf in leaves(value, place)}
-    sent |= {place: value for place, value in decoded.opaque.items() if value in ({}, [])}
-    empty = ((f"/{escape(name)}", value) for name, value in fields.items() if value in ({}, []))
-    for pointer, leaf in (*leaves(fields), *empty):
-        if pointer not in sent or sent[pointer] != leaf:
-            text = f"the provider's own field {pointer} = {show(leaf)} is lost"
+    sent = {pointer: end for place, value in decoded.opaque.items() for pointer, end in ends(value, place)}
+    for pointer, end in ends(fields) if fields else ():
+        if pointer not in sent or sent[pointer] != end:
+            text = f"the provider's own field {pointer} = {show(end)} is lost"
             yield Problem(text, path=f"options.provider[{dialect!r}]", pointer=pointer)
 
 

@@ -17,6 +17,7 @@ WAITS = "hang-mid-body (unstreamed), with the time limit whole_call"
 BETWEEN = "hang-mid-body (unstreamed), with the time limit between_bytes"
 STEADY = "steady (unstreamed), with the time limit first_byte"
 PAUSED = "paused (streamed), with the time limit connect"
+UNLIMITED = "late (unstreamed), without time limits"
 
 
 Give = Callable[[str], Iterable[Event] | None]
@@ -69,6 +70,7 @@ def only(name: str, events: list[Event]) -> Give:
         (only(STEADY, answer_events(metadata={"input_tokens": 9})), [f"{STEADY} = 0.4 s: input_tokens"]),
         (only(STEADY, answer_events("other")), [f"{STEADY} = 0.4 s: the message", f"{STEADY} = 0.4 s: the text"]),
         (late(STEADY, answer_events()), []),
+        (only(UNLIMITED, failure_events()), [f"{UNLIMITED} after a call with all: an ERROR event"]),
     ],
 )
 def test_a_call_that_waits_ends_in_time_and_a_steady_one_whole(give: Any, fragments: list[str]):
@@ -116,12 +118,14 @@ def test_one_limit_of_a_call_is_short_and_the_others_are_long(dialect: str, *, s
             seen[prompt[0]["content"]] = options
         return (
             answer_events()
-            if prompt[0]["content"].startswith(("steady", "paused", "kept", "hello"))
+            if prompt[0]["content"].startswith(("steady", "paused", "kept", "late", "hello"))
             else failure_events()
         )
 
     can = CAPABILITIES if streams else UNSTREAMED
     assert messages_of(IN_TIME, scripted(call, dialect=dialect, capabilities=can)) == []
+    prompt = next(name for name in seen if "limit" not in name)  # the call before those without limits
+    assert seen.pop(prompt)["timeouts"] == dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), 0.4)
     fails_at_comments = dialect == "gemini-generate"  # Google's own client does
     kinds = {"streamed", "unstreamed"} if streams else {"unstreamed"}
     assert set(seen) == {

@@ -8,6 +8,7 @@ from art_compliance.miniatures import (
     answers,
     calls,
     conduct,
+    connections,
     content,
     conversations,
     declared,
@@ -81,6 +82,7 @@ _MODULES: Final = (
     replay,
     ways,
     readers,
+    connections,
 )
 
 MINIATURES: Final[tuple[Miniature, ...]] = tuple(

@@ -54,6 +54,32 @@ def _without_calls(events: Events, places: list[int]) -> Events:
     return [event for at, event in enumerate(events) if at not in dropped]
 
 
+@miniature("stream.other-forms-are-read", around=("openai-compatible", "openai"))
+def gives_calls_again_at_an_empty_piece(adapter: Any) -> None:
+    """A call is given once more for an empty piece behind its complete arguments."""
+    texts: dict[int, str] = {}
+    again: set[int] = set()
+
+    def note(event: Any) -> Any:
+        for piece in _pieces_of(event):
+            at, text = piece["index"], piece["function"].get("arguments") or ""
+            if piece.get("id"):
+                texts[at] = ""
+                again.discard(at)
+            if not text and texts[at].endswith("}"):
+                again.add(at)
+            texts[at] += text
+        return event
+
+    refeed(adapter, lambda chunk: change_data(chunk, note))
+    change_streams(adapter, lambda events: [one for event in events for one in _repeated(event, events, again)])
+
+
+def _repeated(event: dict[str, Any], events: Events, places: set[int]) -> Events:
+    calls = [one for one in events if one["type"] == "TOOL_CALL"]
+    return [event, event] if event in calls and calls.index(event) in places else [event]
+
+
 @miniature("stream.other-forms-are-read", around=("openai-compatible",))
 def lets_an_empty_id_win(adapter: Any) -> None:
     """A call whose later pieces have an empty id gets an invented one."""

@@ -94,6 +94,20 @@ def waits_for_ever(adapter: Any) -> None:
     adapter.call = call
 
 
+@miniature("faults.end-in-time", around=("anthropic", "openai"))
+def keeps_the_time_limits_of_a_call(adapter: Any) -> None:
+    """The time limits of one call hold for those that give none, until another call gives some."""
+    own, transport = adapter.prepare, adapter._transport  # noqa: SLF001 - where it keeps its own
+
+    def prepare(prompt: Any, options: Any) -> Any:
+        prepared = own(prompt, options)
+        if prepared.timeouts is not None:
+            transport._timeouts = prepared.timeouts  # noqa: SLF001
+        return prepared
+
+    adapter.prepare = prepare
+
+
 @miniature("faults.become-errors")
 def forgets_the_status_of_a_cut_refusal(adapter: Any) -> None:
     """A refusal whose body is cut off becomes an error of the network."""

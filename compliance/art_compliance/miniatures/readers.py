@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import anyio
 
-from art_compliance.miniatures.base import as_data, failed, miniature
+from art_compliance.miniatures.base import as_data, failed, miniature, retell
 
 _CURRENT: Final[ContextVar[Any]] = ContextVar("current_call", default=None)
 
@@ -57,6 +57,23 @@ def reads_in_one_cancel_scope(adapter: Any) -> None:
                 yield event
 
     adapter.call = call
+
+
+@miniature("stream.closing-ends-the-call", around=("cohere", "anthropic"))
+def ends_a_thought_when_it_is_closed(adapter: Any) -> None:
+    """A call that is closed while the model thinks yields a last token, which ends the thought for the display."""
+
+    async def ended(given: Any) -> AsyncIterator[Any]:
+        thought = None
+        try:
+            async for event in given:
+                thought = event if str(as_data(event).get("token_type")).endswith("LLM_THINKING") else None
+                yield event
+        finally:
+            if thought is not None:
+                yield thought
+
+    retell(adapter, ended)
 
 
 @miniature("load.slow-readers-are-left-alone", around=("openai", "anthropic", "gemini"))

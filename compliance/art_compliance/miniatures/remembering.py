@@ -90,6 +90,26 @@ def keeps_response_schemas_by_their_title(adapter: Any) -> None:
     change_options(adapter, change)
 
 
+@miniature("translation.demanding-prompts-survive", around=("gemini", "openai"))
+def keeps_images_by_their_beginning(adapter: Any) -> None:
+    """Of images whose data begins alike, the first is sent in place of the others."""
+    known: dict[str, str] = {}
+
+    def kept(value: Any) -> Any:
+        if is_array(value):
+            return [kept(one) for one in value]
+        if not is_object(value):
+            return value
+        is_image = value.get("type") == "image" and "data" in value
+        return (
+            {**value, "data": known.setdefault(value["data"][:1024], value["data"])}
+            if is_image
+            else {name: kept(one) for name, one in value.items()}
+        )
+
+    retranslate(adapter, lambda translate, prompt, options: translate(kept(prompt), options))
+
+
 @miniature("load.calls-are-isolated", around=("openai",))
 def keeps_prompts_by_their_list(adapter: Any) -> None:
     """A list of messages that was given before is sent as it was then, if it is as long."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from base64 import b64decode
+from collections.abc import AsyncIterator, Callable, Mapping
 from itertools import chain, pairwise
 from typing import Any, Final
 
-from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, miniature
+from msgspec.structs import replace
+
+from art_compliance.miniatures.base import Events, as_data, change_events, change_payload, miniature, retell
 from art_compliance.miniatures.gateways import Change, refeed_data
 from art_compliance.miniatures.streams import change_streams, each_event
-from art_sdk.json_data import is_array
+from art_sdk.json_data import is_array, is_object
 
 Block = dict[str, Any]
 
@@ -80,6 +83,31 @@ def counts_texts_that_do_not_go_back(adapter: Any) -> None:
 
 def _is_redacted(block: Block) -> bool:
     return block.get("type") == "redacted_thinking" or "redactedContent" in block.get("reasoningContent", {})
+
+
+@miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("bedrock", "anthropic"))
+def keeps_redacted_thoughts_as_bytes(adapter: Any) -> None:
+    """What is base64 in an answer is kept decoded, so that the message cannot be stored as JSON."""
+
+    async def decoded(given: Any) -> AsyncIterator[Any]:
+        async for event in given:
+            message = getattr(event, "message", None)
+            if message is not None and message.extensions:
+                kept = {dialect: _decoded(blocks) for dialect, blocks in message.extensions.items()}
+                event = replace(event, message=replace(message, extensions=kept))  # noqa: PLW2901 - what is yielded
+            yield event
+
+    retell(adapter, decoded)
+
+
+def _decoded(value: Any) -> Any:
+    if is_array(value):
+        return [_decoded(one) for one in value]
+    if not is_object(value):
+        return value
+    return {
+        name: b64decode(one) if name in ("data", "redactedContent") else _decoded(one) for name, one in value.items()
+    }
 
 
 @miniature("response.other-forms-are-read", "stream.other-forms-are-read", around=("openai-responses",))

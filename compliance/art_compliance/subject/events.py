@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from enum import Enum
 from functools import cache, lru_cache
 from typing import Any, Final, TypeGuard
+from uuid import UUID
 
 import msgspec
 from msgspec import Struct
@@ -253,6 +256,10 @@ _PLAIN: Final = frozenset({str, type(None), bool, float})
 """The types of most values, which stay as they are: a long answer has thousands."""
 
 
+_NO_JSON: Final = (bytes, bytearray, memoryview, datetime, date, timedelta, UUID, Decimal)
+"""Types that msgspec writes as texts. An application that stores a message with `json.dumps` gets a TypeError."""
+
+
 def _read_other(value: Any, kind: str) -> Any:
     if isinstance(value, Enum):
         return _read(value.value, kind)
@@ -264,7 +271,7 @@ def _read_other(value: Any, kind: str) -> Any:
         own = _OWN_NAMES.get(kind, {})
         return {own.get(name, str(name)): _read(item, str(name)) for name, item in value.items()}
     if isinstance(value, Struct) and kind != "event":
-        return _read(msgspec.to_builtins(value), kind)  # which leaves tuples as they are
+        return _read(msgspec.to_builtins(value, builtin_types=_NO_JSON), kind)  # which leaves tuples as they are
     if is_array(value) and not hasattr(value, "_fields"):
         return [_read(item, _ELEMENTS.get(kind, kind)) for item in value]
     return _read_fields(value, kind)

@@ -15,23 +15,29 @@ from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import Dialect
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Response
-from art_compliance.provider.faults import KEPT_ALIVE, PAUSED, STEADY
+from art_compliance.provider import Asked, Response, answering_with
+from art_compliance.provider.faults import KEPT_ALIVE, LATE, PAUSED, STEADY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.collecting import is_folded
 from art_compliance.subject.observations import Crashed, Refused, Reply
 
 
 class Waited(NamedTuple):
-    """A call that waits, the one time limit that is short, and the method of the call."""
+    """A call that waits, the one time limit that is short, if any, and the method of the call."""
 
     case: Case
-    limit: str
+    limit: str | None
     method: str = "call"
 
     def __str__(self) -> str:
         by = "" if self.method == "call" else f" by {self.method}"
-        return f"{self.case}{by}, with the time limit {self.limit}"
+        with_limit = "without time limits" if self.limit is None else f"with the time limit {self.limit}"
+        return f"{self.case}{by}, {with_limit}"
+
+    @property
+    def words(self) -> str:
+        """The call, and what its limit is, or whose could end it."""
+        return f"{self} after a call with all" if self.limit is None else f"{self} = {TIME_LIMIT} s"
 
 
 _ENDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -78,6 +84,17 @@ def wait(trial: Trial) -> Waiting:
     return _wait_for(trial, [*waited, *others])
 
 
+def _wait_without_limits(trial: Trial) -> Waiting:
+    """Late answers to calls without limits, after a call that had all of them."""
+    limits = {"timeouts": dict.fromkeys(_LIMITS, TIME_LIMIT)}
+    trial.subject.call(trial.scenario.prompt, {**options_for(trial, streamed=False), **limits}, answering_with(ANSWER))
+    kinds = sorted({case.streamed for case in cases(trial)})
+    return _wait_for(trial, [Waited(Case(LATE, streamed, "whole"), None) for streamed in kinds])
+
+
+_LIMITS: Final = ("connect", "first_byte", "between_bytes", "whole_call")
+
+
 def _may_be_kept_alive(dialect: Dialect) -> bool:
     """Whether its streams may have comments, and the provider's own client can read them."""
     return KEPT_ALIVE.is_for(dialect) and KEPT_ALIVE.id not in dialect.streams.client_failures
@@ -102,7 +119,9 @@ def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
 
 
 def _limited(trial: Trial, waited: Waited) -> dict[str, Any]:
-    limits = dict.fromkeys(("connect", "first_byte", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)
+    if waited.limit is None:
+        return options_for(trial, streamed=waited.case.streamed)
+    limits = dict.fromkeys(_LIMITS, OTHER_TIME_LIMITS)
     return {**options_for(trial, streamed=waited.case.streamed), "timeouts": {**limits, waited.limit: TIME_LIMIT}}
 
 
@@ -122,10 +141,11 @@ def end_in_time(trial: Trial) -> Iterator[Problem]:
         wrong += [waited] if any(_wrong_wait(trial, waited, reply, together.grace)) else []
     before = trial.subject.request_count
     again = _wait_for(trial, wrong)  # a busy machine is late for all of them: once more, with fewer
-    for waited, reply in again.replies:
-        number = _exchange_of(trial, waited, before)
-        for fault in _wrong_wait(trial, waited, reply, again.grace):
-            yield fault.after(f"{waited} = {TIME_LIMIT} s: ").on_exchange(number)
+    for waiting in (again, _wait_without_limits(trial)):
+        for waited, reply in waiting.replies:
+            number = _exchange_of(trial, waited, before)
+            for fault in _wrong_wait(trial, waited, reply, waiting.grace):
+                yield fault.after(f"{waited.words}: ").on_exchange(number)
 
 
 def _exchange_of(trial: Trial, waited: Waited, before: int) -> int | None:

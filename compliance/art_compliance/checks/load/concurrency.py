@@ -110,8 +110,12 @@ def _is_to_fail(number: int) -> bool:
 
 
 def _is_to_be_refused(number: int) -> bool:
-    """One in twenty. Of those that fail, the others are cut off if they are streamed."""
+    """One in twenty. Of the others that fail, half get no answer, and half are cut off if they are streamed."""
     return number % 20 == 19
+
+
+def _is_to_get_no_answer(number: int) -> bool:
+    return number % 40 == 29
 
 
 def _words_to(number: int) -> str:
@@ -135,6 +139,8 @@ def _echo_most(asked: Asked) -> Response:
     number = number_in(asked)
     if not _is_to_fail(number):
         return echo(asked)
+    if _is_to_get_no_answer(number):
+        return Response(200, steps=(Pause(0.05), Drop()))
     if not asked.wants_stream or _is_to_be_refused(number):
         return refusing(400, _words_to(number))(asked)
     begun = Send(asked.dialect.streams.write(_BEGUN, asked.payload)[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -12,9 +13,10 @@ from art_compliance.checks.answerers import ID_HEADERS, cutting, error_stream, g
 from art_compliance.checks.base import check
 from art_compliance.checks.facts import OF_EVENTS, Facts, changes, essence_of, facts_of
 from art_compliance.checks.kinds import TOOLS
+from art_compliance.checks.limits import CLOSED_WITHIN, CONNECTION_CLOSED_WITHIN
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
-from art_compliance.provider import Answerer, Asked, Drop, Response, Send, answering_with
+from art_compliance.provider import Answerer, Asked, Drop, Response, Send, answering_with, in_one_write
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.host.interrupting import CannotDo
 from art_sdk import FunctionCall, ToolCall
@@ -37,6 +39,10 @@ def earlier_calls_change_nothing(trial: Trial) -> Iterator[Problem]:
         for group in groups:
             name = dice.choice([*group])
             yield from (fault.after(f"{what}, {name}: ") for fault in _changed(usual[name], _take(trial, group[name])))
+    for name, probe in groups[0].items():
+        if probe.method in _WITH_CONNECTIONS and not probe.streamed:
+            _end_when_idle(trial, probe)
+            yield from (fault.after(f"{_IDLE}, {name}: ") for fault in _changed(usual[name], _take(trial, probe)))
 
 
 class Probe(NamedTuple):
@@ -189,6 +195,27 @@ def _closed(trial: Trial) -> bool:
         except CannotDo:
             return False
     return True
+
+
+_IDLE: Final = "after the provider closed an idle connection"
+_WITH_CONNECTIONS: Final = ("call", "call_sync")
+"""Methods that may each keep connections of their own. The others call by them."""
+
+
+def _end_when_idle(trial: Trial, probe: Probe) -> None:
+    """A good call, after which the provider closes the connection that the adapter may have kept for the next one."""
+    trial.subject.call_by(probe.method, _EARLIER_PROMPT, _earlier_options(trial), _closing_when_idle)
+    ends = time.monotonic() + CONNECTION_CLOSED_WITHIN
+    while trial.subject.underway and time.monotonic() < ends:
+        time.sleep(CLOSED_WITHIN / 50)
+    time.sleep(CLOSED_WITHIN / 5)  # until the adapter's event loop has seen it, too
+
+
+def _closing_when_idle(asked: Asked) -> Response:
+    """The whole answer, and the end of the connection, which its head does not announce."""
+    good = in_one_write(asked.answer(_TEXT))
+    body = good.body if good.steps is None else b"".join(one.data for one in good.steps if isinstance(one, Send))
+    return replace(good, steps=(Send(body), Drop()), headers=(*good.headers, ("content-length", str(len(body)))))
 
 
 _EARLIER: Final[Mapping[str, Happen]] = {

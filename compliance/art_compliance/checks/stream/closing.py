@@ -30,10 +30,16 @@ from art_compliance.subject.observations import Crashed, Refused, raised
 def closing_ends_the_call(trial: Trial) -> Iterator[Problem]:
     """The caller must not pay for the rest of an answer."""
     require_asked_for(trial.with_answer(_TEXT))
-    asking = _asking(trial)
-    with trial.subject.answering(hang_after_half(trial)):
+    yield from _wrong_closing(trial, _TEXT)
+    if "reasoning" in trial.subject.capabilities:
+        yield from (one.after("while the model thinks: ") for one in _wrong_closing(trial, _THOUGHT))
+
+
+def _wrong_closing(trial: Trial, written: WrittenAnswer) -> Iterator[Problem]:
+    """What is wrong with a call that is closed after the first token of this answer."""
+    with trial.subject.answering(hang_after_half(trial, written)):
         try:
-            took = trial.subject.attempt("close_early", **asking)
+            took = trial.subject.attempt("close_early", **_asking(trial))
         except CannotDo as error:
             raise NotApplicable(str(error)) from error
     if isinstance(took, (Refused, Crashed)):
@@ -118,13 +124,14 @@ def _asking(trial: Trial, *, stream: bool = True) -> dict[str, Any]:
 
 
 _TEXT: Final = WrittenAnswer(content="This answer was written, and it comes in pieces.")
+_THOUGHT: Final = WrittenAnswer(thinking="First, think about it in several pieces.", content="Yes.")
 
 
-def hang_after_half(trial: Trial) -> Answerer:
-    """Streams the first half of a text, and then nothing more."""
+def hang_after_half(trial: Trial, written: WrittenAnswer = _TEXT) -> Answerer:
+    """Streams the first half of an answer, and then nothing more."""
 
     def hang(asked: Asked) -> Response:
-        events = trial.dialect.streams.write(_TEXT, asked.payload)
+        events = trial.dialect.streams.write(written, asked.payload)
         return script(trial, [*map(Send, events[: half_of(events)]), Hang()])
 
     return hang

@@ -196,15 +196,10 @@ def _equal_texts(random: Random) -> tuple[Prompt, Options]:
 
 
 def _large_images(random: Random) -> tuple[Prompt, Options]:
-    """Two PNG images of almost a megabyte each, one of them in an older turn."""
-    images = [
-        {
-            "type": "image",
-            "mime_type": "image/png",
-            "data": b64encode(_PNG + random.randbytes(IMAGE_BYTES)).decode(),
-        }
-        for _ in range(2)
-    ]
+    """Two PNG images of almost a megabyte each, one of them in an older turn. They differ in the middle alone."""
+    first, last = (random.randbytes(IMAGE_BYTES // 2) for _ in range(2))
+    data = [b64encode(_PNG + first + random.randbytes(100) + last).decode() for _ in range(2)]
+    images = [{"type": "image", "mime_type": "image/png", "data": one} for one in data]
     turns = [{"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]} for image in images]
     return [turns[0], {"role": "assistant", "content": "A moon."}, turns[1]], {}
 
@@ -248,7 +243,7 @@ DEMANDS: Final = (
     Demand(words="results like data", needs=_TOOLS_NEEDED, make=_results_like_data),
     Demand(words=f"{IMAGES} images in turns of {IMAGES_IN_A_TURN}", needs=("images",), make=_many_images),
     Demand(words="an image whose URL is signed", needs=("images",), make=_a_signed_url),
-    Demand(words="two images of 0.9 MB", needs=("images",), make=_large_images),
+    Demand(words="two images of 0.9 MB that differ in the middle", needs=("images",), make=_large_images),
 )
 
 

@@ -125,8 +125,11 @@ def _spelled(chunk: Chunk) -> list[Chunk]:
     return spelled
 
 
-def _empty_first(chunks: list[Chunk]) -> list[Chunk]:
-    """An empty piece before each piece of a text, or of a call that has begun: as an answer of OpenAI's begins."""
+def _empty_around(chunks: list[Chunk]) -> list[Chunk]:
+    """An empty piece before and after each piece of a text, or of a call that has begun.
+
+    An answer of OpenAI's begins so, and the arguments of a call of vLLM's end so: vercel/ai#3953.
+    """
     return [one for chunk in chunks for one in _with_empty(chunk)]
 
 
@@ -141,7 +144,8 @@ def _with_empty(chunk: Chunk) -> list[Chunk]:
         empty = {"tool_calls": [{"index": index, "function": {"arguments": ""}} for index in goes_on]}
     else:
         return [chunk]
-    return [{**chunk, "choices": [{**choice, "finish_reason": None, "delta": empty}]}, chunk]
+    nothing = {**chunk, "choices": [{**choice, "finish_reason": None, "delta": empty}]}
+    return [nothing, chunk] if choice.get("finish_reason") else [nothing, chunk, nothing]
 
 
 def _with_roles(chunks: list[Chunk]) -> list[Chunk]:
@@ -239,7 +243,7 @@ VARIATIONS: Final = (
     Variation(words="its text behind its calls", events=regrouped(_text_last)),
     Variation(words="all of it in one chunk", events=regrouped(_in_one)),
     Variation(words="one letter per chunk", events=regrouped(_letters)),
-    Variation(words="an empty piece before each", events=regrouped(_empty_first)),
+    Variation(words="an empty piece before and after each", events=regrouped(_empty_around)),
     Variation(words="two pieces of a call in one chunk", events=regrouped(_calls_in_two_entries)),
     Variation(words="its role in each delta", events=regrouped(_with_roles)),
     Variation(words="a chunk that says nothing before each", events=regrouped(_nothing_first)),

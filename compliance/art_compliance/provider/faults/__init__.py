@@ -13,7 +13,7 @@ from art_compliance.findings import HarnessError
 from art_compliance.provider.faults.base import BOTH, STREAMED, Fault, Good, good_answer
 from art_compliance.provider.faults.bodies import LONG, RETRY_AFTER
 from art_compliance.provider.faults.numbered import NUMBERED, faults_at_events, numbered_fault
-from art_compliance.provider.faults.table import FAULTS, KEPT_ALIVE, PAUSED, STEADY
+from art_compliance.provider.faults.table import FAULTS, KEPT_ALIVE, LATE, PAUSED, STEADY
 
 
 def find_fault(name: str) -> Fault:
@@ -33,6 +33,7 @@ __all__ = [
     "BOTH",
     "FAULTS",
     "KEPT_ALIVE",
+    "LATE",
     "LONG",
     "PAUSED",
     "RETRY_AFTER",

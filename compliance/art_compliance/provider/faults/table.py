@@ -39,6 +39,7 @@ from art_compliance.provider.faults.events import (
 )
 from art_compliance.provider.faults.timing import (
     announce,
+    begin_late,
     crawl,
     cut_body,
     cut_refusal,
@@ -378,6 +379,14 @@ PAUSED: Final = Fault(
 
 Many clients have one limit for each read, so `first_byte` may end a pause, too.
 """
+
+LATE: Final = Fault(
+    id="late",
+    words="a good answer that begins after 0.8 s",
+    spoil=begin_late,
+    expects="whole",
+)
+"""Whoever has no limit must read it whole."""
 
 KEPT_ALIVE: Final = Fault(
     id="kept-alive",

@@ -44,6 +44,11 @@ def keep_steady(good: Good) -> Response:
     return good.script(*(step for part in parts for step in (Send(part), Pause(0.15))))
 
 
+def begin_late(good: Good) -> Response:
+    """A pause before anything is sent."""
+    return good.script(Pause(0.8), *map(Send, good.events))
+
+
 def pause_once(good: Good) -> Response:
     """A pause in the middle of the body."""
     begun = half(good)

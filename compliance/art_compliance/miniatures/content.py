@@ -125,7 +125,7 @@ def drops_provider_fields(adapter: Any) -> None:
     change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "provider"})
 
 
-@miniature("translation.options-survive", around=("gemini",))
+@miniature("translation.options-survive", "payload.is-canonical", around=("gemini",))
 def prunes_the_providers_own_fields(adapter: Any) -> None:
     """Empty objects in the caller's fields for this provider are left out."""
     change_options(adapter, lambda o: {k: _pruned(v) if k == "provider" else v for k, v in o.items()})

@@ -45,12 +45,6 @@ def names_of(calls: Iterable[dict[str, Any]]) -> list[Any]:
     return [function.get("name") for function in functions]
 
 
-def next_turn(calls: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What may follow an answer: the results of its calls, or a message of the user."""
-    results = [{"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in calls]
-    return results or [{"role": "user", "content": "Go on."}]
-
-
 def require_asked(trial: Trial, reply: Reply) -> None:
     """Raises NotApplicable where the call fails before it sends anything, as without the scenario's own answer.
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from art_compliance.checks.kinds import TOOLS
-from art_compliance.checks.replies import next_turn
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.variations import Variation
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.events import Answered
+from art_compliance.subject.events import Answered, next_turn
 from art_compliance.subject.observations import Sent
 from art_sdk.json_data import is_array, is_object
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 
 from art_compliance.checks.answerers import giving
+from art_compliance.checks.kept_form import has_own_form
 from art_compliance.checks.recording import Recording
 from art_compliance.checks.requirements import NotApplicable, Requirement, require_read, require_sent, why_unsent
 from art_compliance.comparison import Comparison, Expected, compare, expected_options
@@ -310,7 +311,9 @@ class Trial:
         found = compare(expected, decoded)
         if all(difference.loss in self.subject.losses for difference in found.differences):
             return found
-        return compare(msgspec.structs.replace(expected, constants=self.subject.constants), decoded)
+        is_own = any(one.slot == "extensions" for one in found.differences) and self.once(has_own_form)
+        learned = msgspec.structs.replace(expected, constants=self.subject.constants, has_own_form=is_own)
+        return compare(learned, decoded)
 
     def observe(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Observation:
         """What the adapter makes of another prompt.

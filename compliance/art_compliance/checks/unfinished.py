@@ -9,7 +9,6 @@ from typing import Any, Final
 from msgspec import structs
 
 from art_compliance.checks.kinds import call_as, events_in, options_with_tool
-from art_compliance.checks.replies import next_turn
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
 from art_compliance.dialects.framing import pieces, to_json
@@ -20,7 +19,7 @@ from art_compliance.pointers import leaves
 from art_compliance.provider import Answerer, Asked, Response, Send
 from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
-from art_compliance.subject.events import Answered
+from art_compliance.subject.events import Answered, next_turn
 from art_compliance.subject.observations import Reply, Sent
 from art_sdk import FunctionCall, ToolCall
 

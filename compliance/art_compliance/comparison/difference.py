@@ -62,6 +62,7 @@ class Expected(Struct, frozen=True, kw_only=True):
     """What a request must say. Extensions of other dialects need not be in it.
 
     `constants` are the texts that the adapter adds when it repairs a prompt, `declared` the repairs that it declares.
+    `has_own_form` says that it keeps extensions in a form of its own, which cannot be compared.
     """
 
     dialect: str
@@ -70,3 +71,4 @@ class Expected(Struct, frozen=True, kw_only=True):
     options: dict[str, Any]
     constants: Constants = NO_CONSTANTS
     declared: frozenset[Repair] = frozenset()
+    has_own_form: bool = False

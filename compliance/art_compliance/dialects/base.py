@@ -170,6 +170,8 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Whether the text of earlier reasoning goes back with the next request."""
     has_signature: bool = True
     """Whether the signature of earlier reasoning goes back with the next request."""
+    kept_names: frozenset[str] = frozenset()
+    """Names by which the decoder keeps what goes back, if they are all that tells its form from an adapter's own."""
     find_signatures: Callable[[dict[str, Any]], Iterator[Signature]] = _no_signatures
     """The signatures in a body that the provider would verify."""
     find_rewritten: Callable[[dict[str, Any]], Iterator[Rewritten]] = _nothing_rewritten

@@ -236,6 +236,12 @@ _MOST_BITS: Final = 10_000
 """Python refuses to write much longer integers as text."""
 
 
+def next_turn(calls: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What may follow an answer: the results of its calls, or a message of the user."""
+    results = [{"role": "tool_result", "tool_call_id": str(call.get("id")), "content": "done"} for call in calls]
+    return results or [{"role": "user", "content": "Go on."}]
+
+
 def event_data(event: Any) -> dict[str, Any]:
     """An event of any kind as JSON data. Read it as it arrives: the adapter may change the object later."""
     try:

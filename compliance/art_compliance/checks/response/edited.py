@@ -8,7 +8,6 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from art_compliance.checks.base import check
-from art_compliance.checks.replies import next_turn
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.translation.conservation import CAUSES, as_problem
 from art_compliance.checks.trial import Trial
@@ -19,6 +18,7 @@ from art_compliance.judging.rulebook import judge_rules
 from art_compliance.provider import answering_with
 from art_compliance.provider.signatures import sign
 from art_compliance.scenarios import WrittenAnswer
+from art_compliance.subject.events import next_turn
 from art_compliance.subject.observations import Crashed, Refused
 from art_sdk import FunctionCall, ToolCall
 

@@ -16,7 +16,7 @@ from art_compliance.checks.answer_laws import (
     wrong_order,
 )
 from art_compliance.checks.base import check, leave_to, named
-from art_compliance.checks.replies import makes_ids, next_turn, plain_calls, require_asked, unread, why_unread
+from art_compliance.checks.replies import makes_ids, plain_calls, require_asked, unread, why_unread
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.translation.conservation import CAUSES, as_problem
 from art_compliance.checks.trial import Trial
@@ -27,7 +27,7 @@ from art_compliance.pointers import leaves
 from art_compliance.provider import WRITTEN_TEXT
 from art_compliance.quoting import show
 from art_compliance.scenarios import Scenario
-from art_compliance.subject.events import Answered
+from art_compliance.subject.events import Answered, next_turn
 from art_compliance.subject.observations import Sent
 from art_sdk.json_data import is_object
 

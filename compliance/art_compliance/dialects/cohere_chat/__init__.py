@@ -55,6 +55,7 @@ COHERE_CHAT: Final = Dialect(
         not_json=NOT_JSON,
         history="/messages",
         has_thinking=True,
+        kept_names=frozenset({"tool_plan", "citations"}),
         has_signature=False,
     ),
     answers=Answers(

@@ -71,6 +71,7 @@ GEMINI_GENERATE: Final = Dialect(
         generation=GENERATION,
         not_json=NOT_JSON,
         history="/contents",
+        kept_names=frozenset({"text", "calls"}),
         find_signatures=find_signatures,
     ),
     answers=Answers(

@@ -61,6 +61,7 @@ OLLAMA_CHAT: Final = Dialect(
         not_json=NOT_JSON,
         history="/messages",
         has_thinking=True,
+        kept_names=frozenset({"thinking"}),
         has_signature=False,
     ),
     answers=Answers(

@@ -174,6 +174,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             history="/messages",
             marks=self.marks,
             has_thinking=self.has_thinking,
+            kept_names=frozenset(self.kept_fields),
             has_signature=self.has_signature,
         )
 

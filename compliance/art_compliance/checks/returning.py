@@ -67,9 +67,13 @@ def _place(pointer: str) -> tuple[int, ...]:
     return tuple(int(step) for step in pointer.split("/") if step.isdecimal())
 
 
+def _kept(variation: Variation) -> tuple[str, ...]:
+    return (*variation.goes_back, *variation.may_go_back)
+
+
 def left_over(reply: Answered, variation: Variation, variations: Sequence[Variation]) -> Iterator[Problem]:
     """What an answer in another form had, and this one has not: it goes back with a message that it is not part of."""
-    others = {text for one in variations for text in one.goes_back}.difference(variation.goes_back)
+    others = {text for one in variations for text in _kept(one)}.difference(_kept(variation))
     texts = [leaf for _, leaf in leaves(reply.message) if isinstance(leaf, str)]
     yield from (
         Problem(f"END's message has {show(text)}, which was in an earlier answer")

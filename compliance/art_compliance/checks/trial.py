@@ -307,6 +307,7 @@ class Trial:
             tools=tools,
             options=wanted,
             declared=self.declared_repairs,
+            text_names=self.dialect.requests.text_names,
         )
         found = compare(expected, decoded)
         if all(difference.loss in self.subject.losses for difference in found.differences):

@@ -62,7 +62,8 @@ class Expected(Struct, frozen=True, kw_only=True):
     """What a request must say. Extensions of other dialects need not be in it.
 
     `constants` are the texts that the adapter adds when it repairs a prompt, `declared` the repairs that it declares.
-    `has_own_form` says that it keeps extensions in a form of its own, which cannot be compared.
+    `has_own_form` says that it keeps extensions in a form of its own, which cannot be compared; `text_names` are those
+    that may have the text of a message with calls.
     """
 
     dialect: str
@@ -72,3 +73,4 @@ class Expected(Struct, frozen=True, kw_only=True):
     constants: Constants = NO_CONSTANTS
     declared: frozenset[Repair] = frozenset()
     has_own_form: bool = False
+    text_names: frozenset[str] = frozenset()

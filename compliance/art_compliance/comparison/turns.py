@@ -9,6 +9,8 @@ from functools import cached_property
 from itertools import starmap, zip_longest
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from art_compliance.comparison.constants import Frame
 from art_compliance.comparison.difference import Comparison, Difference, Expected, Slot
 from art_compliance.comparison.ids import wrong_mappings
@@ -68,7 +70,7 @@ class _TurnComparison:
         repairs: frozenset[Repair],
     ) -> None:
         self._constants, self._dialect = expected.constants, expected.dialect
-        self._has_own_form = expected.has_own_form
+        self._has_own_form, self._text_names = expected.has_own_form, expected.text_names
         self._wanted = wanted_after(wanted, repairs, self._dialect, self._constants)
         self._found = found_after(self._wanted, found, repairs, self._dialect, self._constants)
         self._places = decoded.places
@@ -126,7 +128,18 @@ class _TurnComparison:
         """How often each turn is wanted, and found: counted where something differs."""
         return Counter(self._wanted_keys), Counter(self._found_keys)
 
+    def _with_text(self, wanted: Entry, found: Entry) -> Entry:
+        """What was found, with the text of a message with calls that is in a field beside them."""
+        own, sent = (one.extensions.get(self._dialect, {}) for one in (wanted, found))
+        name = next((one for one in self._text_names if one in sent and one not in own), None)
+        if name is None or not found.calls or any(text.strip() for text in found.texts):
+            return found
+        others = {key: value for key, value in sent.items() if key != name}
+        extensions = {**found.extensions, self._dialect: others} if others else {}
+        return replace(found, texts=(str(sent[name]),), extensions=extensions)
+
     def _pair(self, wanted: Entry, found: Entry) -> None:
+        found = self._with_text(wanted, found)
         is_kept = wanted.texts == found.texts or self._joined(wanted, found) or self._is_kept_result(wanted, found)
         if not is_kept:
             self._compare_texts(wanted, found)

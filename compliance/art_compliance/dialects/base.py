@@ -172,6 +172,10 @@ class Requests(Struct, frozen=True, kw_only=True):
     """Whether the signature of earlier reasoning goes back with the next request."""
     kept_names: frozenset[str] = frozenset()
     """Names by which the decoder keeps what goes back, if they are all that tells its form from an adapter's own."""
+    text_names: frozenset[str] = frozenset()
+    """Fields of a message with calls that may have its text, if it has no content and nothing of its own for them."""
+    defaults: Mapping[str, tuple[Any, ...]] = {}
+    """Documented defaults of options: an adapter may write them out."""
     find_signatures: Callable[[dict[str, Any]], Iterator[Signature]] = _no_signatures
     """The signatures in a body that the provider would verify."""
     find_rewritten: Callable[[dict[str, Any]], Iterator[Rewritten]] = _nothing_rewritten

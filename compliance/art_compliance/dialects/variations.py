@@ -38,6 +38,8 @@ class Variation(Struct, frozen=True, kw_only=True):
     """Rewrites the events of a stream; None: a stream differs as the body does, if at all."""
     goes_back: tuple[str, ...] = ()
     """Texts of the answer that the provider wants back with the next request."""
+    may_go_back: tuple[str, ...] = ()
+    """Texts of the answer that may go back with its message, and need not."""
     goes_back_in: tuple[str, ...] = ()
     """Fields of the answer that the provider wants back with the next request, even if they are empty."""
     text_goes_back: Callable[[str], tuple[str, ...]] = no_texts

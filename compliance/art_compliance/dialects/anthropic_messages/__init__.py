@@ -49,6 +49,7 @@ ANTHROPIC_MESSAGES: Final = Dialect(
         rules=RULES,
         version_field="anthropic_version",
         lacks=frozenset({"message_name", "tool_output_schema"}),
+        defaults={"temperature": (1,), "parallel_tool_calls": (True,)},  # platform.claude.com/docs/en/api/messages
         own_fields={"metadata": {"user_id": "user-7"}, "service_tier": "standard_only"},
         reasoning_fields=({"thinking": {"type": "enabled", "budget_tokens": 1024}}, {"thinking": {"type": "disabled"}}),
         generation=GENERATION,

@@ -56,6 +56,8 @@ COHERE_CHAT: Final = Dialect(
         history="/messages",
         has_thinking=True,
         kept_names=frozenset({"tool_plan", "citations"}),
+        text_names=frozenset({"tool_plan"}),  # see the rule cohere.no-text-with-calls
+        defaults={"temperature": (0.3,), "top_p": (0.75,)},  # docs.cohere.com/reference/chat
         has_signature=False,
     ),
     answers=Answers(

@@ -2,8 +2,8 @@
 
 These forms decode to the same: text as a string and as a list of text parts (of a system message each part is one
 message; of an assistant or tool message they are one text); empty text next to calls, and none; `{"type": "text"}` as
-the form of the answer, and none. `tool_choice` left out next to tools is `auto`. The plan, the citations and the
-thinking of an assistant's message are extensions of it. A tool's documents and an image's detail have no slot.
+the form of the answer, and none; a result as text and as a document. `tool_choice` left out next to tools is `auto`.
+The plan, the citations and the thinking of an assistant's message are extensions of it. An image's detail has no slot.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from art_compliance.dialects.decoding import (
     user_message,
     wrong_kind,
 )
+from art_compliance.dialects.results import meant, unwrap
 from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, ToolCall, ToolResultMessage
 from art_sdk.json_data import is_object
@@ -36,21 +37,34 @@ def decode(payload: object, *, url: str | None = None) -> Decoded:
     del url
     ledger = Ledger()
     with ledger.open(payload, "") as body:
-        prompt = _Messages(ledger).read(body.take_list("messages"))
+        messages = _Messages(ledger)
+        prompt = messages.read(body.take_list("messages"))
         tools = tuple(take_functions(ledger, body))
         options = _options(ledger, body, has_tools=bool(tools))
-    return Decoded(prompt=prompt, tools=tools, options=options, opaque=ledger.opaque, places=ledger.places)
+    return Decoded(
+        prompt=prompt,
+        tools=tools,
+        options=options,
+        opaque=ledger.opaque,
+        places=ledger.places,
+        wrapped=frozenset(messages.wrapped),
+        json_results=messages.json_results,
+    )
 
 
 class _Messages:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._prompt = PromptBuilder(ledger)
+        self.wrapped: set[str] = set()
+        self.json_results: dict[str, tuple[Any, ...]] = {}
+        self._objects: list[dict[str, Any]] = []
 
     def read(self, messages: list[Any]) -> ArtStandardPrompt:
         for fields, read in self._ledger.by_role(messages, _ROLES):
             for one in read(self, fields):
                 self._prompt.add(one, fields.pointer)
+            self._note_objects()
         return self._prompt.messages
 
     def system(self, fields: Fields) -> Iterator[ArtStandardMessage]:
@@ -70,8 +84,32 @@ class _Messages:
         yield AssistantMessage(text or None, calls, extensions={NAME: extension} if extension else None)
 
     def tool(self, fields: Fields) -> Iterator[ArtStandardMessage]:
-        text = "".join(self._ledger.texts(fields))
+        text = "".join(self._said(part, kind) for part, kind in self._ledger.parts(fields, "content"))
         yield ToolResultMessage(text, fields.take_text("tool_call_id") or "unknown")
+
+    def _said(self, part: Fields, kind: str | None) -> str:
+        """The text of a part of a result. A document has it as `data`, or in an object."""
+        if kind == "document":
+            with self._ledger.open(part.take("document"), f"{part.pointer}/document") as document:
+                return self._text_of(document)
+        if kind == "text":
+            return part.take_text("text") or ""
+        part.put_back("type", kind)
+        return ""
+
+    def _text_of(self, document: Fields) -> str:
+        data = document.take("data")
+        if not is_object(data):
+            return data if isinstance(data, str) else ""
+        self._objects.append(data)
+        return unwrap(data)[0]
+
+    def _note_objects(self) -> None:
+        """Where the last message is a result that was an object, what that may stand for."""
+        for one in self._objects:
+            self.wrapped |= {self._prompt.last_path} if unwrap(one)[1] else set()
+            self.json_results[self._prompt.last_path] = meant(one)
+        self._objects.clear()
 
     def _image(self, part: Fields) -> ImagePart:
         with self._ledger.open(part.take("image_url"), f"{part.pointer}/image_url") as image:

@@ -98,7 +98,7 @@ _NOTHING: Final[dict[str, Any]] = {
 
 VARIATIONS: Final = (
     Variation(words="a plan before it", whole=_with_plan, goes_back=(_PLAN,)),
-    Variation(words="a citation", whole=_with_citation, goes_back=(_SOURCE,)),
+    Variation(words="a citation", whole=_with_citation, may_go_back=(_SOURCE,)),
     Variation(words="its text in two blocks", whole=_two_texts),
     Variation(words="every field of its message", whole=_all_fields),
     Variation(words="no end mark", events=_without_end_mark),

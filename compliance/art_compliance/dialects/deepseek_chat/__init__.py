@@ -28,6 +28,7 @@ DEEPSEEK_CHAT: Final = ChatForm(
     write_error=write_error,
     models=("deepseek-chat", "deepseek-reasoner"),
     other_models=("deepseek-v4-flash",),
+    defaults={"temperature": (1,), "top_p": (1,)},  # api-docs.deepseek.com/api/create-chat-completion
     own_fields={"logprobs": False},
     reasoning_fields=({"thinking": {"type": "enabled"}}, {"thinking": {"type": "disabled"}}),
     reasoning=reasoning,

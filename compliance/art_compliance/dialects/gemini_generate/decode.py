@@ -12,7 +12,6 @@ are not images, such as audio and PDF, are opaque. The URL has the model, and wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
@@ -21,6 +20,7 @@ from art_compliance.dialects.gemini_generate.protobuf import MODES, TYPES, canon
 from art_compliance.dialects.gemini_generate.reasoning import stands_for_none
 from art_compliance.dialects.nullable import with_null_unions
 from art_compliance.dialects.numbering import OpenCalls
+from art_compliance.dialects.results import WRAPPERS, compact, meant, unwrap
 from art_compliance.dialects.urls import model_of
 from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
@@ -90,8 +90,8 @@ class _Contents:
             if answer is not None:
                 result, response = self._result(answer, f"{pointer}/functionResponse")
                 self.prompt.add(result, pointer)
-                self.wrapped |= {self.prompt.last_path} if _unwrap(response)[1] else set()
-                self.json_results[self.prompt.last_path] = _meant(response)
+                self.wrapped |= {self.prompt.last_path} if unwrap(response)[1] else set()
+                self.json_results[self.prompt.last_path] = meant(response)
                 continue
             for one in self._said(part, pointer):
                 self.prompt.add_part(one, pointer)
@@ -132,7 +132,7 @@ class _Contents:
             name = fields.take_text("name") or ""
             arguments = fields.take_object("args")
             call_id = self.calls.open(fields.take_text("id"), name)
-        return call_of(call_id, name, _compact(arguments or {}))
+        return call_of(call_id, name, compact(arguments or {}))
 
     def _result(self, answer: object, pointer: str) -> tuple[ToolResultMessage, dict[str, Any]]:
         """The result, and the object that it was sent as."""
@@ -140,7 +140,7 @@ class _Contents:
             name = fields.take_text("name")
             call_id = fields.take_text("id")
             response = _without_name(fields.take_object("response") or {}, name)
-        text, wrapper = _unwrap(response)
+        text, wrapper = unwrap(response)
         known = self.calls.answer(call_id, name) or call_id or "unknown"
         return ToolResultMessage(text, known, name, "error" if wrapper == "error" else "success"), response
 
@@ -182,36 +182,14 @@ class _Signed:
         return {"gemini-generate": self._found} if self._found else None
 
 
-_WRAPPERS: Final = frozenset({"output", "result", "return_value", "content", "error"})
-
-
 def _without_name(response: dict[str, Any], name: str | None) -> dict[str, Any]:
     """The response without the tool's name, which Google's examples repeat next to a wrapped result.
 
     Source: google-gemini/cookbook, quickstarts/rest/Function_calling_REST.ipynb, "Multi-turn function calling".
     """
     others = {key: value for key, value in response.items() if key != "name"}
-    is_repeated = name is not None and response.get("name") == name and len(others) == 1 and others.keys() <= _WRAPPERS
+    is_repeated = name is not None and response.get("name") == name and len(others) == 1 and others.keys() <= WRAPPERS
     return others if is_repeated else response
-
-
-def _unwrap(response: dict[str, Any]) -> tuple[str, str | None]:
-    """A result's text, and the key of its wrapper, if it has one."""
-    if len(response) == 1:
-        key, value = next(iter(response.items()))
-        if isinstance(value, str) and key in _WRAPPERS:
-            return value, key
-    return _compact(response), None
-
-
-def _meant(response: dict[str, Any]) -> tuple[Any, ...]:
-    """The JSON values that a response may stand for: a result that is JSON may be sent parsed, wrapped or not."""
-    wrapped = tuple(response.values()) if len(response) == 1 and response.keys() <= _WRAPPERS else ()
-    return (response, *wrapped)
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _tools(ledger: Ledger, tools: list[Any]) -> Iterator[ToolSchema]:

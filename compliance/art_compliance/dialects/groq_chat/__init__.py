@@ -40,6 +40,11 @@ GROQ_CHAT: Final = ChatForm(
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905", "groq/compound"),
     lacks=frozenset({"message_name", "tool_output_schema"}),
+    defaults={
+        "temperature": (1,),
+        "top_p": (1,),
+        "parallel_tool_calls": (True,),
+    },  # console.groq.com/docs/api-reference
     own_fields={"seed": 7, "service_tier": "flex", "include_reasoning": False},
     reasoning_fields=({"include_reasoning": True}, {"include_reasoning": False}, {"reasoning_effort": "none"}),
     reasoning=reasoning,

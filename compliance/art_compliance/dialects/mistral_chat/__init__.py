@@ -28,6 +28,7 @@ MISTRAL_CHAT: Final = ChatForm(
     models=("mistral-large-latest",),
     other_models=("codestral-2508", "magistral-medium-2509", "ministral-3b-2410"),
     lacks=frozenset({"message_name", "tool_output_schema"}),
+    defaults={"top_p": (1,), "parallel_tool_calls": (True,)},  # docs.mistral.ai/api
     own_fields={"random_seed": 7, "safe_prompt": True},
     reasoning_fields=({"reasoning_effort": "high"}, {"reasoning_effort": "none"}),
     describe_model=describe_model,

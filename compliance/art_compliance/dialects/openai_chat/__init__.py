@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from art_compliance.dialects.openai_chat.answers import reasoning, write_error, write_response
-from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.family import DEFAULTS, ChatForm
 from art_compliance.dialects.openai_chat.rules import RULES
 from art_compliance.dialects.openai_chat.streams import OPENAI, interleave_calls
 from art_compliance.dialects.openai_chat.variations import CITED, FORCED_CALL, NULL_DETAILS, PROBABILITIES
@@ -21,6 +21,7 @@ OPENAI_CHAT: Final = ChatForm(
     write_error=write_error,
     models=("gpt-4.1", "gpt-4.1-mini"),
     other_models=("gpt-4o-2024-08-06", "o3-mini", "gpt-5-mini", "ft:gpt-4.1-mini-2025-04-14:own::written"),
+    defaults=DEFAULTS,
     own_fields={"seed": 7, "service_tier": "flex", "metadata": {"team": "search"}},
     stream_fields={"stream_options": {"include_obfuscation": False}},  # `ChatCompletionStreamOptionsParam`
     reasoning_fields=({"reasoning_effort": "low"}, {"reasoning_effort": "none"}),

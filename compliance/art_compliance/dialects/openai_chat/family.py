@@ -60,6 +60,14 @@ GENERATION: Final[Mapping[str, tuple[Any, ...]]] = {
 """Of all services of the family. Defaults as in `openai.types.chat.completion_create_params` of the official client."""
 
 
+DEFAULTS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "temperature": (1,),
+    "top_p": (1,),
+    "parallel_tool_calls": (True,),
+}
+"""The defaults of options at OpenAI: platform.openai.com/docs/api-reference/chat/create and its `responses/create`."""
+
+
 class ChatForm(Struct, frozen=True, kw_only=True):
     """A service of the family. Everything else is the same for all of them."""
 
@@ -89,6 +97,8 @@ class ChatForm(Struct, frozen=True, kw_only=True):
     """Types of parts of an assistant's content that go back as they came."""
     ignored_fields: Mapping[str, tuple[Any, ...]] = {}
     """Fields of a request that have no effect there, with the values that say what happens anyway: others are lost."""
+    defaults: Mapping[str, tuple[Any, ...]] = {}
+    """As in `Requests`."""
     has_thinking: bool = False
     """As in `Requests`."""
     has_signature: bool = False
@@ -175,6 +185,7 @@ class ChatForm(Struct, frozen=True, kw_only=True):
             marks=self.marks,
             has_thinking=self.has_thinking,
             kept_names=frozenset(self.kept_fields),
+            defaults=self.defaults,
             has_signature=self.has_signature,
         )
 

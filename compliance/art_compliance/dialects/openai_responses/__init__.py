@@ -8,6 +8,7 @@ from typing import Any, Final
 from art_compliance.dialects.base import Answers, Dialect, Requests, Service, Streams
 from art_compliance.dialects.framing import body_wants_stream
 from art_compliance.dialects.openai_chat.access import NOT_JSON, chat_access
+from art_compliance.dialects.openai_chat.family import DEFAULTS
 from art_compliance.dialects.openai_responses.answers import ESSENTIAL, MODELS, write_error, write_response
 from art_compliance.dialects.openai_responses.compacting import COMPACT, write_compacted
 from art_compliance.dialects.openai_responses.decode import NAME, decode
@@ -60,6 +61,7 @@ OPENAI_RESPONSES: Final = Dialect(
             "text": {"verbosity": "low"},  # where a response schema goes, too
         },
         stream_fields={"stream_options": {"include_obfuscation": False}},
+        defaults=DEFAULTS,
         reasoning_fields=({"reasoning": {"effort": "low"}}, {"reasoning": {"effort": "none"}}),
         generation=GENERATION,
         not_json=NOT_JSON,

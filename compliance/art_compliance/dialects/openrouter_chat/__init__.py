@@ -9,7 +9,7 @@ from typing import Final
 
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.failures import BESIDE_CHOICES, IN_CHOICE
-from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.family import DEFAULTS, ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openrouter_chat.answers import reasoning, write_error, write_response
 from art_compliance.dialects.openrouter_chat.rules import RULES
@@ -32,6 +32,7 @@ OPENROUTER_CHAT: Final = ChatForm(
     models=("openai/gpt-4.1", "openai/gpt-4.1-mini"),
     other_models=("anthropic/claude-sonnet-4.5", "openrouter/auto", "openai/o3-mini:nitro"),
     own_headers={"http-referer": "https://app.example", "x-title": "An app"},  # openrouter.ai/docs/app-attribution
+    defaults=DEFAULTS,  # openrouter.ai/docs/api/reference/parameters
     own_fields={"seed": 7, "provider": {"sort": "price"}, "models": ["openai/gpt-4.1"], "transforms": []},
     reasoning_fields=(
         {"reasoning": {"effort": "low"}},

@@ -98,6 +98,7 @@ class _Messages:
         return ""
 
     def _text_of(self, document: Fields) -> str:
+        document.take("id")  # citations name it
         data = document.take("data")
         if not is_object(data):
             return data if isinstance(data, str) else ""

@@ -22,8 +22,8 @@ def unasked_texts(trial: Trial) -> Iterator[Problem]:
 def unasked_settings(trial: Trial) -> Iterator[Problem]:
     """Options that the call does not set, and fields without a slot that change what is generated as options do."""
     for option, value in trial.decoded.options.items():
-        usual = (*_DEFAULTS.get(option, ()), *trial.dialect.requests.defaults.get(option, ()))
-        is_harmless = option in _OWN_TO_CHOOSE or value in usual
+        defaults = (*_DEFAULTS.get(option, ()), *trial.dialect.requests.defaults.get(option, ()))
+        is_harmless = option in _OWN_TO_CHOOSE or value in defaults
         if option not in trial.scenario.options and not is_harmless:
             place = trial.decoded.places.get(f"options/{option}")
             text = f"the option {option} = {show(value)} is sent, but the call does not set it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from msgspec import structs
@@ -18,16 +19,17 @@ from art_compliance.checks.kinds import (
     of_both_stages,
     options_with_tool,
 )
+from art_compliance.checks.limits import ARGUMENT_PIECES, TEXT_PIECES
 from art_compliance.checks.replies import unread
 from art_compliance.checks.requirements import NotApplicable
 from art_compliance.checks.returning import kept_back, left_over
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import CannotWrite
-from art_compliance.dialects.framing import pieces
+from art_compliance.dialects.framing import letter_by_letter, pieces
 from art_compliance.dialects.variations import Variation
 from art_compliance.findings import Problem
 from art_compliance.pointers import leaves
-from art_compliance.provider import Answerer, Asked, Response, Send, answering_with
+from art_compliance.provider import Answerer, Asked, Response, Send, answering_with, in_one_write
 from art_compliance.quoting import describe_change, show, show_both
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
@@ -191,6 +193,20 @@ def _unusual_answers_are_read(trial: Trial, kind: Kind) -> Iterator[Problem]:
         reply = call_as(trial, kind, answering_with(answer, _with_growing_pieces))
         faults = [*differing(trial, reply, answer), *_rethought(trial, reply, answer)]
         yield from (fault.after("pieces that begin with all that came before: ") for fault in faults)
+        yield from _in_many_pieces(trial)
+
+
+def _in_many_pieces(trial: Trial) -> Iterator[Problem]:
+    """Long answers come in thousands of pieces, as each token is one."""
+    for words, answer in _MANY_PIECES.items():
+        if not answer.tool_calls or "tools" in trial.subject.capabilities:
+            reply = call_as(trial, "stream", partial(_spelled, answer))
+            yield from (fault.after(f"{words}: ") for fault in differing(trial, reply, answer))
+
+
+def _spelled(answer: WrittenAnswer, asked: Asked) -> Response:
+    with letter_by_letter():
+        return in_one_write(asked.answer(answer))
 
 
 _GROWING: Final = ("one ", "one two, ", "one one two, three, ", "four, five.")
@@ -248,6 +264,11 @@ _NO_OBJECT: Final = "arguments that are a text with an object in it"
 
 _MAY_FAIL: Final = frozenset({_NO_OBJECT})
 """What a reader may not be able to read, but must not change."""
+
+_MANY_PIECES: Final[Mapping[str, WrittenAnswer]] = {
+    f"a text in {TEXT_PIECES:,} pieces": WrittenAnswer(content="a word, " * (TEXT_PIECES // 8) + "end."),
+    f"arguments in {ARGUMENT_PIECES:,} pieces": _called(json.dumps({"at": "a word, " * (ARGUMENT_PIECES // 8)})),
+}
 
 _UNUSUAL: Final[Mapping[str, WrittenAnswer]] = {
     "twelve calls": _called(*(f'{{"at":{number}}}' for number in range(12))),

@@ -244,6 +244,12 @@ PLACES_AT_THE_ENDS: Final = 3
 MOST_RESIDENT: Final = 1_500_000_000
 """bytes of memory that the adapter's process may have, with all that it imports, before its calls are measured"""
 
+TEXT_PIECES: Final = 4_400
+"""pieces of one character that a streamed text comes in: a buffer of 4,096 loses the first ones"""
+
+ARGUMENT_PIECES: Final = 1_200
+"""pieces of one character that a call's arguments come in: more than Python calls functions inside each other"""
+
 LONG_ANSWER: Final = 500_000
 """characters of the answer of which some pieces come in small chunks"""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final
 
@@ -17,9 +19,23 @@ _MOST: Final = 128
 _LONGEST: Final = 12
 
 
+_letter_by_letter: Final = ContextVar("letter_by_letter", default=False)
+
+
+@contextmanager
+def letter_by_letter() -> Generator[None]:
+    """Has each piece of what is written in the block be a single character."""
+    before = _letter_by_letter.set(True)
+    try:
+        yield
+    finally:
+        _letter_by_letter.reset(before)
+
+
 def pieces(text: str) -> Iterator[str]:
     """The text in pieces, at least three if it is long enough. They cut through words and escapes."""
     size = max(1, min(_LONGEST, len(text) // 3), -(-len(text) // _MOST))
+    size = 1 if _letter_by_letter.get() else size
     return (text[at : at + size] for at in range(0, len(text), size))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Iterator
+from threading import local
+from typing import Any, Final
+from weakref import WeakSet
 
 from art_compliance.miniatures.base import as_data, miniature, retell
 
@@ -46,3 +48,39 @@ def closes_its_client_after_a_failure(adapter: Any) -> None:
             yield event
 
     retell(adapter, renewing)
+
+
+@miniature("load.calls-at-once-do-not-mix", around=("anthropic", "openai"))
+def closes_the_clients_of_others(adapter: Any) -> None:
+    """Whoever closes an adapter closes the clients of all others."""
+    _OPEN.add(adapter)
+    own = adapter.aclose
+
+    async def aclose() -> None:
+        for other in [*_OPEN]:
+            await other._transport.aclose()  # noqa: SLF001 - as above
+        await own()
+
+    adapter.aclose = aclose
+
+
+_OPEN: Final = WeakSet[Any]()
+
+
+@miniature("load.calls-at-once-do-not-mix", around=("ollama-chat", "gemini"))
+def ends_the_call_of_its_thread(adapter: Any) -> None:
+    """A synchronous call ends the one that its thread still reads, as both would have one connection."""
+    own, reading = adapter.call_sync, local()
+
+    def call_sync(prompt: Any, options: Any) -> Iterator[Any]:
+        before = getattr(reading, "events", None)
+        if before is not None:
+            before.close()
+        reading.events = own(prompt, options)
+        return _events_of(reading.events)
+
+    adapter.call_sync = call_sync
+
+
+def _events_of(events: Iterator[Any]) -> Iterator[Any]:
+    yield from events

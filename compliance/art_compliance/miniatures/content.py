@@ -119,6 +119,24 @@ def drops_temperature(adapter: Any) -> None:
     change_options(adapter, lambda o: {k: v for k, v in o.items() if k != "temperature"})
 
 
+@miniature("translation.tools-survive", around=("openrouter", "gemini"))
+def leaves_out_escaped_references(adapter: Any) -> None:
+    """A reference to a definition is left out if its name is escaped in it."""
+
+    def change(options: dict[str, Any]) -> dict[str, Any]:
+        return {**options, **({"tools": _without_escaped(options["tools"])} if options.get("tools") else {})}
+
+    change_options(adapter, change)
+
+
+def _without_escaped(value: Any) -> Any:
+    if is_array(value):
+        return [_without_escaped(one) for one in value]
+    if not is_object(value):
+        return value
+    return {k: _without_escaped(v) for k, v in value.items() if not (k == "$ref" and set(str(v)) & {"%", "~"})}
+
+
 @miniature("translation.options-survive")
 def drops_provider_fields(adapter: Any) -> None:
     """The caller's fields for this provider are left out."""

@@ -78,6 +78,23 @@ def waits_for_ever_without_a_loop(adapter: Any) -> None:
     adapter.call_sync = call_sync
 
 
+@miniature("response.call-methods-fail-alike", around=("bedrock", "openai"))
+def groups_its_errors_within_a_time_limit(adapter: Any) -> None:
+    """`complete` raises a group with the error in it if the call has a limit of its whole time."""
+    own = adapter.complete
+
+    async def complete(prompt: Any, options: Any) -> Any:
+        limits: dict[str, Any] = as_data(options).get("timeouts") or {}
+        try:
+            return await own(prompt, options)
+        except Exception as error:
+            if limits.get("whole_call") is None:
+                raise
+            raise ExceptionGroup("the call failed", [error]) from None
+
+    adapter.complete = complete
+
+
 @miniature("response.call-methods-agree", around=("anthropic",))
 def folds_without_reasoning(adapter: Any) -> None:
     """What `complete` returns has no reasoning."""

@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -35,6 +35,23 @@ def _with_options(adapter: Any, **other: Any) -> None:
 def forgets_the_context_when_streaming(adapter: Any) -> None:
     """Streamed tokens ignore the call context."""
     _with_options(adapter, call_context=None)
+
+
+@miniature("stream.unusual-answers-are-read", around=("openai-responses", "anthropic", "openai"))
+def keeps_the_last_pieces_alone(adapter: Any) -> None:
+    """The message of a stream has its last 4,096 pieces, as a buffer without a bound could take all memory."""
+
+    def shortened(events: Events) -> Events:
+        tokens = [one["text"] for one in events if one["type"] == "TOKEN" and one["token_type"].endswith("RESPONSE")]
+        *others, end = as_data(events)
+        if len(tokens) > _PLACES and end.get("message"):
+            end["message"]["content"] = "".join(tokens[-_PLACES:])
+        return [*others, end]
+
+    change_streams(adapter, shortened)
+
+
+_PLACES: Final = 4096
 
 
 @miniature("stream.unknown-fields-are-ignored")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from art_compliance.checks.answerers import refusing
 from art_compliance.checks.base import check
@@ -15,7 +18,7 @@ from art_compliance.checks.limits import (
     SHOWN_OF_CALLS,
     WORK_AT_ONCE,
 )
-from art_compliance.checks.load.numbered import answer_to, ask_number, echo, number_in
+from art_compliance.checks.load.numbered import answer_to, ask_number, echo, number_in, why_not_its_own
 from art_compliance.checks.replies import PROVIDER_ERROR, missing_words
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects.recorded import arguments_of
@@ -25,13 +28,14 @@ from art_compliance.quoting import show
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.collecting import is_folded
+from art_compliance.subject.host.interrupting import CannotDo
 from art_compliance.subject.observations import Refused, Reply, Sent
 from art_sdk import FunctionCall, ToolCall
 
 
 @check(
     "load.calls-at-once-do-not-mix",
-    clause="Each of many concurrent calls gets its own whole answer, with its own ids, even if others fail.",
+    clause="Each of concurrent calls gets its own whole answer, even if others fail or another adapter is closed.",
     requires=("dialect", "call"),
     once=True,
 )
@@ -59,6 +63,40 @@ def calls_at_once_do_not_mix(trial: Trial) -> Iterator[Problem]:
         is_contract = all(fault.finding_class == "contract" for fault in wrong)
         text = f"{len(wrong)} of {len(numbers)} concurrent calls gave a wrong answer"
         yield Problem(text, finding_class="contract" if is_contract else None)
+    if not wrong and trial.subject.bridged is None and trial.subject.speaks is None:
+        yield from _disturbed(trial)
+
+
+def _disturbed(trial: Trial) -> Iterator[Problem]:
+    """What is wrong with a stream in whose midst its reader closes another adapter, or makes a call on its thread."""
+    if "streaming" not in trial.subject.capabilities:
+        return
+    calls = [ask_number(trial, number, streamed=True) for number in range(2)]
+    own = ("call_sync", "complete_sync")
+    kinds: list[tuple[str, str, dict[str, Any]]] = [
+        ("call_around_another", "while another adapter is closed", {"method": method})
+        for method in trial.subject.call_methods
+        if method in ("call", "call_sync")
+    ]
+    kinds += [
+        ("call_around_its_own", f"whose reader calls {other} meanwhile", {"method": "call_sync", "other_method": other})
+        for other in own
+        if {"call_sync", other} <= {*trial.subject.call_methods}
+    ]
+    for verb, words, more in kinds:
+        with trial.subject.answering(_pausing), suppress(CannotDo):
+            reply = trial.subject.attempt(verb, calls=calls, **more)
+            if (reason := why_not_its_own(0, reply)) is not None:
+                yield Problem(f"a stream by {more['method']} {words}: {reason}")
+
+
+def _pausing(asked: Asked) -> Response:
+    """The answer to the number; that to the first one rests in its middle."""
+    good = echo(asked)
+    if number_in(asked) or good.steps is None:
+        return good
+    middle = len(good.steps) // 2
+    return replace(good, steps=(*good.steps[:middle], Pause(0.1), *good.steps[middle:]))
 
 
 def _how_many(trial: Trial) -> int:

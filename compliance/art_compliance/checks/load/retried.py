@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from art_compliance.checks.answerers import half_of, refusing
+from art_compliance.checks.answerers import ID_HEADERS, half_of, refusing
 from art_compliance.checks.limits import OTHER_TIME_LIMITS, RETRIED_AT_MOST, RETRIED_LIMIT, RETRIED_ROUNDS, SET_RETRIES
 from art_compliance.checks.trial import Trial
 from art_compliance.checks.ways import Way, ways_of
@@ -52,6 +52,8 @@ def odd(way: Way, reply: Reply, answer: WrittenAnswer) -> Iterator[Problem]:
     for name, (found, expected) in compared.items():
         if found != expected:
             yield Problem(f"the {name} is {show(found)}, not {show(expected)}", finding_class="loss")
+    if reply.metadata.get("request_id") == _REFUSED:
+        yield Problem("its request_id is that of the refusal, not that of the answer")
 
 
 def asked_less(trial: Trial, call: CallOnce) -> Iterator[Problem]:
@@ -129,8 +131,12 @@ _AT_ONCE: Final = (("retry-after-ms", "20"), ("retry-after", "0"))
 
 
 def busy(asked: Asked) -> Response:
-    """The provider's own 503, which may be asked again at once."""
-    return replace(refusing(503)(asked), headers=(*refusing(503)(asked).headers, *_AT_ONCE))
+    """The provider's own 503, which may be asked again at once, with an id of its own."""
+    ids = ((name, _REFUSED) for name in ID_HEADERS)
+    return replace(refusing(503)(asked), headers=(*refusing(503)(asked).headers, *_AT_ONCE, *ids))
+
+
+_REFUSED: Final = "a-refused-request"
 
 
 def _halfway(answer: WrittenAnswer, fail: Any) -> Answerer:

@@ -13,7 +13,13 @@ from art_compliance.checks.additions import PLAIN_ANSWER, with_new_reason, wrong
 from art_compliance.checks.answerers import ID_HEADERS, cutting, error_stream, giving, half_of, refusing
 from art_compliance.checks.base import check, leave_to
 from art_compliance.checks.facts import changes, essence_of, facts_of
-from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OPTIONS_BY_METHOD, RETRY_AFTER_TOO_LONG
+from art_compliance.checks.limits import (
+    LATE_ANSWER,
+    LATE_ANSWER_LIMIT,
+    OPTIONS_BY_METHOD,
+    OTHER_TIME_LIMITS,
+    RETRY_AFTER_TOO_LONG,
+)
 from art_compliance.checks.replies import differences, makes_ids
 from art_compliance.checks.requirements import NotApplicable, require_read
 from art_compliance.checks.streamed import options_for, whole_and_streamed
@@ -308,6 +314,7 @@ _FAILURES: Final[tuple[tuple[str, Answerer, dict[str, Any]], ...]] = (
         _late,
         {"timeouts": {"first_byte": LATE_ANSWER_LIMIT}},
     ),
+    ("answered 429 within a time limit", refusing(429), {"timeouts": {"whole_call": OTHER_TIME_LIMITS}}),
     ("a stream that was cut off", cutting(PLAIN_ANSWER), {"stream": True}),
 )
 

@@ -49,7 +49,14 @@ from art_compliance.subject.host.interrupting import (
     close_early,
     close_early_async,
 )
-from art_compliance.subject.host.stepping import collect_on_threads, collect_slowly, drain_in_tasks, drain_slowly
+from art_compliance.subject.host.stepping import (
+    collect_around,
+    collect_on_threads,
+    collect_slowly,
+    drain_around,
+    drain_in_tasks,
+    drain_slowly,
+)
 
 T = TypeVar("T")
 
@@ -184,6 +191,14 @@ class Caller:
             return collect_slowly(result, pause)
         reading: Future[Answered] = self._in_loop(drain_slowly, result, pause)
         return await_bounded(reading, seconds)
+
+    def read_around(self, prompt: Any, options: Any, method: str, meanwhile: Callable[[], None]) -> Answered:
+        """As `read`; after the first token, its reader does something else before it goes on."""
+        result = self._begin(prompt, options, method)
+        if not is_async(result):
+            return run_bounded(partial(collect_around, result, meanwhile), self._limit)
+        reading: Future[Answered] = self._in_loop(drain_around, result, meanwhile)
+        return await_bounded(reading, self._limit)
 
     def read_in_running_loop(self, prompt: Any, options: Any, method: str) -> Answered:
         """As `read`, for a synchronous method, in the thread of an event loop that runs and waits for it."""

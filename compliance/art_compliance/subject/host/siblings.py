@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from copy import deepcopy
@@ -207,6 +208,42 @@ class Siblings:
             except HarnessError as error:
                 return str(error).removeprefix(f"{self._order.name}: ")
         return None
+
+    def call_around_another(self, calls: Sequence[Asking], method: str) -> Reply:
+        """The reply to the first call; in its midst, another adapter makes the second one, and is closed.
+
+        Raises CannotDo if it has nothing that closes it.
+        """
+        asked, other = calls
+        if not CLOSERS["aclose"].can_close(self.adapter):
+            raise CannotDo("it has no aclose")
+        another = self._make_another(self._order.keys.own)
+        caller = Caller(another, self._portal, self._order.limit, self._run)
+
+        def meanwhile() -> None:
+            with suppress(Exception):  # other checks look at that
+                caller.use(*other, "call")
+                CLOSERS["aclose"].close(another, self._order, self._portal)
+
+        return self._around(asked, method, meanwhile)
+
+    def call_around_its_own(self, calls: Sequence[Asking], method: str, other_method: str) -> Reply:
+        """The reply to the first call; in its midst, its reader makes the second one on the same thread."""
+        asked, other = calls
+
+        def meanwhile() -> None:
+            with suppress(Exception):  # as above
+                made = getattr(self.adapter, other_method)(*self._typing.arguments(*other))
+                deque(made if hasattr(made, "__next__") else (), maxlen=0)
+
+        return self._around(asked, method, meanwhile)
+
+    def _around(self, asked: Asking, method: str, meanwhile: Callable[[], None]) -> Reply:
+        caller = Caller(self.adapter, self._portal, self._order.limit, self._run)
+        try:
+            return caller.read_around(*asked, method, meanwhile)
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is what is judged
+            return observe_error(error)
 
     def forget_closed(self) -> None:
         """Lets go of the closed adapters that were kept."""

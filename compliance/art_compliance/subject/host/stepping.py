@@ -83,6 +83,31 @@ async def _pause(result: Any, seconds: float) -> None:
         raise ReaderCancelled("it cancelled what its reader awaited between two events") from None
 
 
+def collect_around(result: Any, meanwhile: Callable[[], None]) -> Answered:
+    """Every event of an iterable; after the first token, its reader does something else."""
+    reading, pauses = Reading(None), _first_token()
+    for event in events_of(result):
+        reading.add(event)
+        if pauses(event):
+            meanwhile()
+    return reading.answered
+
+
+@stopping
+async def drain_around(result: Any, meanwhile: Callable[[], None]) -> Answered:
+    """As `collect_around`, for what is asynchronous: the other thing is done on a thread, while the loop runs."""
+    if inspect.isawaitable(result):
+        result = await result
+    if not hasattr(result, "__aiter__"):
+        return collect_around(result, meanwhile)
+    reading, pauses = Reading(None), _first_token()
+    async for event in result:
+        reading.add(event)
+        if pauses(event):
+            await asyncio.to_thread(meanwhile)
+    return reading.answered
+
+
 def _first_token() -> Callable[[Any], bool]:
     """Whether an event is the first one with a token; it is asked once for each event."""
     seen = False

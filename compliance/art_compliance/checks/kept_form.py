@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from art_compliance.checks.requirements import NotApplicable, require_read
-from art_compliance.dialects import DecodeFailed
+from art_compliance.checks.requirements import NotApplicable, require_read, require_sent
+from art_compliance.dialects import DecodeFailed, Dialect
+from art_compliance.dialects.writing import as_sayable
 from art_compliance.pointers import leaves
 from art_compliance.provider import answering_with
 from art_compliance.scenarios import WrittenAnswer
 from art_compliance.subject.events import next_turn
+from art_compliance.subject.subject import Subject
 from art_sdk import AssistantMessage, FunctionCall, ToolCall
-
-if TYPE_CHECKING:
-    from art_compliance.checks.trial import Trial
 
 _TOOL: Final[dict[str, Any]] = {
     "name": "look",
@@ -30,26 +29,25 @@ _THOUGHT: Final = WrittenAnswer(
 )
 
 
-def has_own_form(trial: Trial) -> bool:
+def has_own_form(subject: Subject, dialect: Dialect, ids: dict[str, str]) -> bool:
     """Whether what it keeps of an answer has no field that the suite reads from the request in which that goes back.
 
     What is in it is followed by its values: see `response.signatures-go-back`.
     """
-    if not {"reasoning", "tools"} <= trial.subject.capabilities:
+    if not {"reasoning", "tools"} <= subject.capabilities:
         return False
-    prompt, options = [{"role": "user", "content": "Look."}], {**trial.ids("kept"), "tools": [_TOOL]}
+    prompt, options = [{"role": "user", "content": "Look."}], {**ids, "tools": [_TOOL]}
     try:
-        answer = trial.with_answer(_THOUGHT).written
-        reply = require_read(trial.subject.call(prompt, options, answering_with(answer)))
-        sent = trial.observe_sent([*prompt, reply.message, *next_turn(reply.calls)], options)
-        decoded = trial.decode(sent)
+        answer = as_sayable(dialect.answers.write, _THOUGHT)
+        reply = require_read(subject.call(prompt, options, answering_with(answer)))
+        sent = require_sent(subject.translate([*prompt, reply.message, *next_turn(reply.calls)], options))
+        decoded = dialect.requests.decode(sent.payload, url=sent.url)
     except (NotApplicable, DecodeFailed):
         return False
-    name = trial.dialect.name
-    read = [(one.extensions or {}).get(name) for one in decoded.prompt if isinstance(one, AssistantMessage)]
+    read = [(one.extensions or {}).get(dialect.name) for one in decoded.prompt if isinstance(one, AssistantMessage)]
     extensions: dict[str, dict[str, Any]] = reply.message.get("extensions") or {}
-    kept = extensions.get(name) or {}
-    is_plain = kept.keys() <= trial.dialect.requests.kept_names
+    kept = extensions.get(dialect.name) or {}
+    is_plain = kept.keys() <= dialect.requests.kept_names
     return bool(kept) and any(read) and not is_plain and _fields_of(kept).isdisjoint(_fields_of(read))
 
 

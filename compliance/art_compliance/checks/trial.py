@@ -312,9 +312,13 @@ class Trial:
         found = compare(expected, decoded)
         if all(difference.loss in self.subject.losses for difference in found.differences):
             return found
-        is_own = any(one.slot == "extensions" for one in found.differences) and self.once(has_own_form)
+        is_own = any(one.slot == "extensions" for one in found.differences) and self._has_own_form
         learned = msgspec.structs.replace(expected, constants=self.subject.constants, has_own_form=is_own)
         return compare(learned, decoded)
+
+    @cached_property
+    def _has_own_form(self) -> bool:
+        return has_own_form(self.subject, self.dialect, self.ids("kept"))
 
     def observe(self, prompt: list[dict[str, Any]], options: dict[str, Any] | None = None) -> Observation:
         """What the adapter makes of another prompt.

@@ -34,7 +34,7 @@ def has_own_form(subject: Subject, dialect: Dialect, ids: dict[str, str]) -> boo
 
     What is in it is followed by its values: see `response.signatures-go-back`.
     """
-    if not {"reasoning", "tools"} <= subject.capabilities:
+    if "call" not in subject.methods or not {"reasoning", "tools"} <= subject.capabilities:
         return False
     prompt, options = [{"role": "user", "content": "Look."}], {**ids, "tools": [_TOOL]}
     try:

@@ -11,7 +11,7 @@ import msgspec
 
 from art_compliance.miniatures.base import as_data, miniature
 from art_sdk import CallOptions
-from art_sdk.json_data import is_array
+from art_sdk.json_data import is_array, is_object
 from art_sdk.stream import ToolCallEvent
 
 
@@ -93,6 +93,28 @@ def groups_its_errors_within_a_time_limit(adapter: Any) -> None:
             raise ExceptionGroup("the call failed", [error]) from None
 
     adapter.complete = complete
+
+
+@miniature("response.call-methods-send-the-same", around=("gemini", "openai"))
+def takes_equal_parts_for_circles(adapter: Any) -> None:
+    """An object that is in two places of the options is sent once, and empty after that."""
+    own = adapter.call
+
+    def call(prompt: Any, options: Any) -> Any:
+        return own(prompt, _met_once(options, set()))
+
+    adapter.call = call
+
+
+def _met_once(value: Any, met: set[int]) -> Any:
+    if is_array(value):
+        return [_met_once(one, met) for one in value]
+    if not is_object(value):
+        return value
+    if id(value) in met:
+        return {}
+    met.add(id(value))
+    return {name: _met_once(one, met) for name, one in value.items()}
 
 
 @miniature("response.call-methods-agree", around=("anthropic",))

@@ -176,6 +176,8 @@ def _asked_for(trial: Trial) -> Iterator[tuple[list[dict[str, Any]], dict[str, A
     yield _long_talk(trial), {**trial.options, "model": "Another-Model"}
     if "images" in trial.subject.capabilities:
         yield [*prompt[:-1], {"role": "user", "content": _WITH_IMAGE}], trial.options
+    if "tools" in trial.subject.capabilities:
+        yield prompt, {**trial.options, "tools": _WITH_EQUAL_PARTS}
     yield from calls_together(trial, Random(f"{trial.seed} methods"), OPTIONS_BY_METHOD)
 
 
@@ -199,6 +201,15 @@ _CALLED: Final[tuple[dict[str, Any], ...]] = (
     {"role": "tool_result", "tool_call_id": "call_1", "name": "look", "content": "Nothing\r\nat all."},
 )
 
+_DATE: Final = {"type": "object", "properties": {"day": {"type": "integer"}}}
+_WITH_EQUAL_PARTS: Final[list[dict[str, Any]]] = [
+    {
+        "name": "book",
+        "description": "Books a room.",
+        "inputSchema": {"type": "object", "properties": {"begin": _DATE, "end": _DATE}},
+    }
+]
+
 _WITH_IMAGE: Final = [
     {"type": "text", "text": "What is this?"},
     {
@@ -214,6 +225,10 @@ def _other_ways(
 ) -> Iterator[tuple[str, Callable[[], object]]]:
     """The other methods and, for an adapter that takes typed values, a method with these: each prompt's is the next."""
     others = trial.subject.other_methods
+    is_in_python = trial.subject.bridged is None and trial.subject.speaks is None
+    if options.get("tools") is _WITH_EQUAL_PARTS and is_in_python:
+        given = {"prompt": prompt, "options": options}
+        yield "call with one object for equal parts", partial(trial.subject.attempt, "call_with_shared_parts", **given)
     for method in others:
         yield method, partial(trial.subject.use_method, method, prompt, options)
     if trial.subject.takes_types:

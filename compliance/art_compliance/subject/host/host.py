@@ -24,6 +24,7 @@ from art_compliance.subject.host.closing import close_adapter
 from art_compliance.subject.host.collecting import answered_whole, is_folded
 from art_compliance.subject.host.counting import count_open, count_open_in
 from art_compliance.subject.host.interrupting import Cancelled, CannotDo
+from art_compliance.subject.host.sharing import with_shared_parts
 from art_compliance.subject.host.siblings import Asking, AskingBy, Made, Siblings
 from art_compliance.subject.host.surroundings import from_seed, look_around
 from art_compliance.subject.host.watching import Watch
@@ -157,6 +158,10 @@ class Host(Siblings, Watch):
         if is_folded(method):
             return self.fold(*arguments, method)
         return self._reply(lambda: self._caller.read(*arguments, method=method))
+
+    def call_with_shared_parts(self, prompt: Any, options: Any) -> Called:
+        """The reply to a call whose equal parts are one Python object each, as a program's constants are."""
+        return self.call(with_shared_parts(prompt), with_shared_parts(options))
 
     def converse(
         self, messages: Sequence[Any], steps: Sequence[tuple[Sequence[int], Any]], *, typed: bool

@@ -134,7 +134,7 @@ def parts(*texts: str) -> dict[str, Any]:
     return user([{"type": "text", "text": text} for text in texts])
 
 
-NOTED = Constants(beside_demoted=Notes(("Note.",)), blanks={"assistant": "(none)"})
+NOTED = Constants(beside_demoted=Notes(("Note.",)), blanks={"assistant": "(none)", "user": "(none)"})
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,11 @@ NOTED = Constants(beside_demoted=Notes(("Note.",)), blanks={"assistant": "(none)
             [user("a"), assistant(None, call("1")), result("1", "r")],
             [user("a"), assistant("(none)", call("1")), result("1", "r")],
             None,
+        ),
+        (
+            [user(" "), assistant(None, call("1")), result("1", "r")],
+            [user("(none)"), assistant("", call("1")), result("1", "r")],
+            {"fills_blank_text"},
         ),
     ],
 )

@@ -125,9 +125,12 @@ def _without_blank(entries: list[Entry], constants: Constants) -> list[Entry]:
 
 
 def _filled_blank(entries: list[Entry], constants: Constants) -> list[Entry]:
+    """The entries with placeholders in place of blank texts; next to calls, both are the same as no text."""
     for entry in entries:
         text = constants.blanks.get(entry.role)
-        if text is not None:
+        if text is not None and entry.calls:
+            entry.texts = tuple(one for one in entry.texts if one.strip() and one != text)
+        elif text is not None:
             texts = entry.texts or ("",) * entry.had_blank
             entry.texts = tuple(one if one.strip() else text for one in texts)
     return entries

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 from jsonschema_rs import FancyRegexOptions, validator_for
 
@@ -108,7 +109,7 @@ def _merged(schema: dict[str, Any], root: _Root, depth: int) -> dict[str, Any]:
     others: list[Any] = list(schema["allOf"]) if is_array(schema.get("allOf")) else []
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#"):
-        others.append(look_up(root.schema, reference[1:]))
+        others.append(look_up(root.schema, unquote(reference[1:])))  # RFC 6901, section 6
     whole = {name: value for name, value in schema.items() if name not in {"$ref", "allOf"}}
     for other in others:
         if not is_object(other):

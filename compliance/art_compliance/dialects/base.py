@@ -171,7 +171,7 @@ class Requests(Struct, frozen=True, kw_only=True):
     has_signature: bool = True
     """Whether the signature of earlier reasoning goes back with the next request."""
     kept_names: frozenset[str] = frozenset()
-    """Names by which the decoder keeps what goes back, if they are all that tells its form from an adapter's own."""
+    """The names in the decoder's extensions, where only they distinguish its form from an adapter's own."""
     text_names: frozenset[str] = frozenset()
     """Fields of a message with calls that may have its text, if it has no content and nothing of its own for them."""
     defaults: Mapping[str, tuple[Any, ...]] = {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
+
+from art_compliance.dialects.framing import to_json
 
 WRAPPERS: Final = frozenset({"output", "result", "return_value", "content", "error"})
 """Names under which adapters wrap a result's text."""
@@ -15,15 +16,10 @@ def unwrap(response: dict[str, Any]) -> tuple[str, str | None]:
         key, value = next(iter(response.items()))
         if isinstance(value, str) and key in WRAPPERS:
             return value, key
-    return compact(response), None
+    return to_json(response), None
 
 
 def meant(response: dict[str, Any]) -> tuple[Any, ...]:
     """The JSON values that a response may stand for: a result that is JSON may be sent parsed, wrapped or not."""
     wrapped = tuple(response.values()) if len(response) == 1 and response.keys() <= WRAPPERS else ()
     return (response, *wrapped)
-
-
-def compact(value: object) -> str:
-    """The value as JSON without blanks."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

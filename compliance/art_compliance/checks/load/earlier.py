@@ -13,7 +13,8 @@ from art_compliance.checks.answerers import ID_HEADERS, cutting, error_stream, g
 from art_compliance.checks.base import check
 from art_compliance.checks.facts import OF_EVENTS, Facts, changes, essence_of, facts_of
 from art_compliance.checks.kinds import TOOLS
-from art_compliance.checks.limits import CLOSED_WITHIN, CONNECTION_CLOSED_WITHIN
+from art_compliance.checks.limits import CLOSED_WITHIN
+from art_compliance.checks.stream.closing import await_ends
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Response, Send, answering_with, in_one_write
@@ -205,9 +206,7 @@ _WITH_CONNECTIONS: Final = ("call", "call_sync")
 def _end_when_idle(trial: Trial, probe: Probe) -> None:
     """A good call, after which the provider closes the connection that the adapter may have kept for the next one."""
     trial.subject.call_by(probe.method, _EARLIER_PROMPT, _earlier_options(trial), _closing_when_idle)
-    ends = time.monotonic() + CONNECTION_CLOSED_WITHIN
-    while trial.subject.underway and time.monotonic() < ends:
-        time.sleep(CLOSED_WITHIN / 50)
+    await_ends(trial)
     time.sleep(CLOSED_WITHIN / 5)  # until the adapter's event loop has seen it, too
 
 

@@ -137,10 +137,15 @@ def hang_after_half(trial: Trial, written: WrittenAnswer = _TEXT) -> Answerer:
     return hang
 
 
-def still_connected(trial: Trial) -> Iterator[Problem]:
-    """That the provider still sends its answer, after some patience."""
+def await_ends(trial: Trial) -> bool:
+    """Waits with some patience until the provider has no answer under way. Returns whether it came to that."""
     ends = time.monotonic() + CONNECTION_CLOSED_WITHIN
     while trial.subject.underway and time.monotonic() < ends:
         time.sleep(CLOSED_WITHIN / 50)
-    if trial.subject.underway:
+    return not trial.subject.underway
+
+
+def still_connected(trial: Trial) -> Iterator[Problem]:
+    """That the provider still sends its answer, after some patience."""
+    if not await_ends(trial):
         yield Problem("the connection stays open, and the provider keeps sending")

@@ -16,11 +16,12 @@ from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from art_compliance.dialects.decoding import Decoded, DecodeFailed, Fields, Ledger, PromptBuilder, call_of
+from art_compliance.dialects.framing import to_json
 from art_compliance.dialects.gemini_generate.protobuf import MODES, TYPES, canonical_base64, enum_name
 from art_compliance.dialects.gemini_generate.reasoning import stands_for_none
 from art_compliance.dialects.nullable import with_null_unions
 from art_compliance.dialects.numbering import OpenCalls
-from art_compliance.dialects.results import WRAPPERS, compact, meant, unwrap
+from art_compliance.dialects.results import WRAPPERS, meant, unwrap
 from art_compliance.dialects.urls import model_of
 from art_compliance.quoting import show
 from art_sdk import AssistantMessage, ImagePart, SystemMessage, TextPart, ToolCall, ToolResultMessage, ToolSchema
@@ -132,7 +133,7 @@ class _Contents:
             name = fields.take_text("name") or ""
             arguments = fields.take_object("args")
             call_id = self.calls.open(fields.take_text("id"), name)
-        return call_of(call_id, name, compact(arguments or {}))
+        return call_of(call_id, name, to_json(arguments or {}))
 
     def _result(self, answer: object, pointer: str) -> tuple[ToolResultMessage, dict[str, Any]]:
         """The result, and the object that it was sent as."""

@@ -18,7 +18,7 @@ from art_compliance.dialects.groq_chat.answers import (
 from art_compliance.dialects.groq_chat.rules import RULES
 from art_compliance.dialects.openai_chat.access import chat_access
 from art_compliance.dialects.openai_chat.failures import STOPPED_EARLY
-from art_compliance.dialects.openai_chat.family import ChatForm
+from art_compliance.dialects.openai_chat.family import DEFAULTS, ChatForm
 from art_compliance.dialects.openai_chat.streams import ChatStyle
 from art_compliance.dialects.openai_chat.variations import NULL_DETAILS
 
@@ -40,11 +40,7 @@ GROQ_CHAT: Final = ChatForm(
     models=("openai/gpt-oss-120b", "qwen/qwen3.8-27b"),
     other_models=("llama-3.3-70b-versatile", "moonshotai/kimi-k2-instruct-0905", "groq/compound"),
     lacks=frozenset({"message_name", "tool_output_schema"}),
-    defaults={
-        "temperature": (1,),
-        "top_p": (1,),
-        "parallel_tool_calls": (True,),
-    },  # console.groq.com/docs/api-reference
+    defaults=DEFAULTS,  # console.groq.com/docs/api-reference
     own_fields={"seed": 7, "service_tier": "flex", "include_reasoning": False},
     reasoning_fields=({"include_reasoning": True}, {"include_reasoning": False}, {"reasoning_effort": "none"}),
     reasoning=reasoning,

@@ -48,12 +48,7 @@ async def _next(events: AsyncIterator[Any]) -> Any:
 
 def collect_slowly(result: Any, pause: float) -> Answered:
     """Every event of an iterable, with a pause of so many seconds after the first token."""
-    reading, slow = Reading(None), _first_token()
-    for event in events_of(result):
-        reading.add(event)
-        if slow(event):
-            time.sleep(pause)
-    return reading.answered
+    return collect_around(result, partial(time.sleep, pause))
 
 
 @stopping

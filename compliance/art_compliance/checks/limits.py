@@ -38,7 +38,7 @@ PATIENCE_WITH_MANY: Final = 60.0
 """seconds for all concurrent calls of `load.calls-at-once-do-not-mix` together"""
 
 PATIENCE_WITH_SLOW_CALLS: Final = 30.0
-"""seconds for the concurrent calls of `load.slow-calls-do-not-block-others`"""
+"""seconds for concurrent calls that wait, but for those of `faults.end-in-time`"""
 
 LONG_BODY_SECONDS: Final = 4.0
 """seconds that a call with a longer body may be expected to take: otherwise it is tried with a shorter one"""

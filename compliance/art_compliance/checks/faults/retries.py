@@ -12,14 +12,23 @@ from msgspec.structs import replace
 from art_compliance.checks.answerers import cutting, giving, http_date, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, can_stream, good_stream
-from art_compliance.checks.limits import REQUESTS_A_SECOND, RETRY_AFTER, RETRY_AFTER_TOO_LONG, RETRY_SLACK, SET_RETRIES
+from art_compliance.checks.limits import (
+    PATIENCE_WITH_SLOW_CALLS,
+    REQUESTS_A_SECOND,
+    RETRY_AFTER,
+    RETRY_AFTER_TOO_LONG,
+    RETRY_SLACK,
+    SET_RETRIES,
+)
 from art_compliance.checks.streamed import STREAMED, options_for, whole_and_streamed
 from art_compliance.checks.trial import Trial
 from art_compliance.findings import Problem
 from art_compliance.provider import Answerer, Asked, Drop, Response
 from art_compliance.provider.faults import find_fault
 from art_compliance.subject.host.interrupting import CannotDo
-from art_compliance.subject.subject import CallOnce
+
+_Delay = Callable[[], tuple[str, str]]
+"""Makes the header that tells a client how long to wait."""
 
 
 @check(
@@ -70,38 +79,64 @@ def _with_retries(trial: Trial) -> Iterator[Problem]:
     """What an adapter that is made with retries, where its factory takes them, does after each form of a delay."""
     name = trial.subject.settings.get("retries")
     if name is not None:
-        with suppress(CannotDo), trial.subject.opening_with({name: SET_RETRIES}) as call:
-            yield from _early(trial, call)
+        with suppress(CannotDo), trial.subject.opening_with({name: SET_RETRIES}):
+            yield from _early(trial, trial.subject.call_together_with)
             return
-    yield from _early(trial, trial.subject.call_by)
+    yield from _early(trial, trial.subject.call_together)
 
 
-def _early(trial: Trial, ask: CallOnce) -> Iterator[Problem]:
+def _early(trial: Trial, call_together: Callable[..., object]) -> Iterator[Problem]:
     """A request that comes again before the end of a delay. An adapter may give up: it need not wait so long."""
-    for what, write, seconds in _DELAYS:
-        times = _asked(trial, _busy_at_first(write), ask=ask).times
-        if len(times) > 1 and times[1] - times[0] < seconds - RETRY_SLACK:
-            yield Problem(f"retried {times[1] - times[0]:.2f} s after a 429 answer with {what}")
+    for delays in (_DELAYS, _TOO_LONG):
+        came = _asked_together(trial, call_together, {what: write for what, write, _ in delays})
+        for what, _, seconds in delays:
+            times = came[what]
+            if len(times) > 1 and times[1] - times[0] < seconds - RETRY_SLACK:
+                yield Problem(f"retried {times[1] - times[0]:.2f} s after a 429 answer with {what}")
+
+
+def _asked_together(
+    trial: Trial, call_together: Callable[..., object], delays: Mapping[str, _Delay]
+) -> dict[str, list[float]]:
+    """When the requests of concurrent calls came, each of which gets its delay at first. Their prompts name it."""
+    came: dict[str, list[float]] = {what: [] for what in delays}
+    answerers = {what: _busy_at_first(write) for what, write in delays.items()}
+
+    def answer(asked: Asked) -> Response:
+        what = next((one for one in delays if one in str(asked.payload)), None)
+        if what is None:
+            return Response(500, b"the request has the text of no call", "text/plain")
+        came[what].append(time.monotonic())
+        return answerers[what](asked)
+
+    options = options_for(trial, streamed=False)
+    calls = [([{"role": "user", "content": what}], options, "call") for what in delays]
+    call_together(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
+    return came
 
 
 def _as_date() -> tuple[str, str]:
     return "retry-after", http_date(RETRY_AFTER + 2)
 
 
-_DELAYS: Final[tuple[tuple[str, Callable[[], tuple[str, str]], float], ...]] = (
+_DELAYS: Final[tuple[tuple[str, _Delay, float], ...]] = (
     ("a Retry-After that is a date", _as_date, RETRY_AFTER),
     (
         f"retry-after-ms: {RETRY_AFTER * 1000}",
         lambda: ("retry-after-ms", f"{RETRY_AFTER * 1000}"),
         RETRY_AFTER,
     ),
+)
+"""A delay in words, its header, and the seconds that must pass. A date has whole seconds, and may be rounded down."""
+
+_TOO_LONG: Final[tuple[tuple[str, _Delay, float], ...]] = (
     (
         f"Retry-After: {RETRY_AFTER_TOO_LONG:g}",
         lambda: ("retry-after", f"{RETRY_AFTER_TOO_LONG:g}"),
         RETRY_AFTER_TOO_LONG,
     ),
 )
-"""A delay in words, its header, and the seconds that must pass. A date has whole seconds, and may be rounded down."""
+"""A delay after the others: an adapter may have all its calls wait for it."""
 
 
 class _Requests(NamedTuple):
@@ -122,9 +157,7 @@ class _Requests(NamedTuple):
             yield Problem(f"after {after}, the retried request differs from the one that failed")
 
 
-def _asked(
-    trial: Trial, answerer: Answerer, *, streamed: bool = False, method: str = "call", ask: CallOnce | None = None
-) -> _Requests:
+def _asked(trial: Trial, answerer: Answerer, *, streamed: bool = False, method: str = "call") -> _Requests:
     found = _Requests([], [])
 
     def answer(asked: Asked) -> Response:
@@ -132,7 +165,7 @@ def _asked(
         found.contents.append((asked.request.target, asked.payload))
         return answerer(asked)
 
-    (ask or trial.subject.call_by)(method, trial.scenario.prompt, options_for(trial, streamed=streamed), answer)
+    trial.subject.call_by(method, trial.scenario.prompt, options_for(trial, streamed=streamed), answer)
     return found
 
 
@@ -144,7 +177,7 @@ def _in_seconds() -> tuple[str, str]:
     return "retry-after", str(RETRY_AFTER)
 
 
-def _busy_at_first(delay: Callable[[], tuple[str, str]] = _in_seconds) -> Answerer:
+def _busy_at_first(delay: _Delay = _in_seconds) -> Answerer:
     """A 429 with a delay to the first request, an answer to the others."""
     is_busy = iter((True,))
 

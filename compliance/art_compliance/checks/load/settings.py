@@ -8,7 +8,13 @@ from urllib.parse import unquote
 
 from art_compliance.checks.base import check
 from art_compliance.checks.kinds import TOOLS
-from art_compliance.checks.limits import LATE_ANSWER, LATE_ANSWER_LIMIT, OTHER_TIME_LIMITS, SET_RETRIES
+from art_compliance.checks.limits import (
+    LATE_ANSWER,
+    LATE_ANSWER_LIMIT,
+    OTHER_TIME_LIMITS,
+    PATIENCE_WITH_SLOW_CALLS,
+    SET_RETRIES,
+)
 from art_compliance.checks.load.isolation import strange
 from art_compliance.checks.load.retried import (
     PROMPT,
@@ -114,7 +120,7 @@ def _left_out(trial: Trial, wanted: dict[str, Any], call: CallOnce) -> Iterator[
                 said.add(wrong)
         if len(requests) > 1:
             yield from (fault.after(f"{way}, asked again after a refusal: ") for fault in odd(way, reply, TEXT))
-    if "retries" in wanted and counts.get(Way("call", streamed=False), 0) > 1:
+    if "retries" in wanted and counts.get(_CALL, 0) > 1:
         yield from asked_less(trial, call)
     if "retries" in wanted and len(set(counts.values())) > 1:
         by_way = ", ".join(f"{count} by {way}" for way, count in counts.items())
@@ -156,7 +162,7 @@ def _shared(trial: Trial, settings: dict[str, Any], call: CallOnce) -> Iterator[
     other = trial.subject.keys.other
     trial.subject.use("open_with_the_same", key=other)
     before = trial.subject.request_count
-    call("call", PROMPT, options_of(trial, Way("call", streamed=False)), answering_with(TEXT))
+    call("call", PROMPT, options_of(trial, _CALL), answering_with(TEXT))
     for wrong in [text for one in trial.subject.seen_since(before)[:1] for text in strange(trial, one, other, "")]:
         yield Problem(f"an adapter with another key that is made with the same mapping of headers {wrong}")
 
@@ -170,7 +176,7 @@ def _changed(trial: Trial, settings: dict[str, Any]) -> Iterator[Problem]:
 def _leaked(trial: Trial) -> Iterator[Problem]:
     """That the headers of one adapter are sent by another, which was made before."""
     before = trial.subject.request_count
-    trial.subject.call(PROMPT, options_of(trial, Way("call", streamed=False)), answering_with(TEXT))
+    trial.subject.call(PROMPT, options_of(trial, _CALL), answering_with(TEXT))
     for request in trial.subject.seen_since(before):
         if _HEADER[0] in request.headers:
             yield Problem("an adapter sends the headers that another one was made with")
@@ -178,30 +184,42 @@ def _leaked(trial: Trial) -> Iterator[Problem]:
 
 def _waited(trial: Trial, name: str) -> Iterator[Problem]:
     """Calls that get an answer that comes after the time limit that the adapter was made with."""
-    others = dict.fromkeys(("connect", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)
+    others: dict[str, Any] = dict.fromkeys(("connect", "between_bytes", "whole_call"), OTHER_TIME_LIMITS)
     settings = {name: {**others, "first_byte": LATE_ANSWER_LIMIT}}
     del settings[name]["connect"]  # some fill in what the caller leaves out
     if not _is_taken(trial, settings):
         return
-    with trial.subject.opening_with(settings) as call:
-        for way in ways_to_events(trial):
-            reply = call(way.method, PROMPT, options_of(trial, way), _late)
-            if isinstance(reply, Answered) and reply.error is None:
-                wait = f"an answer that came after {LATE_ANSWER} s was read"
-                yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
+    with trial.subject.opening_with(settings):
+        yield from _waited_together(trial, others)
         yield from _changed(trial, settings)
-        before = trial.subject.request_count
-        lifted = {"timeouts": {**others, "first_byte": None}}
-        reply = call("call", PROMPT, {**options_of(trial, Way("call", streamed=False)), **lifted}, _later)
-        is_sent = trial.subject.request_count > before  # not refused for its limits
-        if is_sent and isinstance(reply, Answered) and reply.error is not None:
-            limit = f"the adapter's own time limit of {LATE_ANSWER_LIMIT} s ends a call with first_byte = null"
-            yield Problem(f"call: {limit}; null means no limit")
 
 
-def _late(asked: Asked) -> Response:
-    return delayed(asked.answer(TEXT), LATE_ANSWER)
+def _waited_together(trial: Trial, others: dict[str, Any]) -> Iterator[Problem]:
+    """What is wrong with concurrent calls that wait: one by each way, and one that has no limit of its own."""
+    ways = ways_to_events(trial)
+    calls = [(PROMPT, options_of(trial, way), way.method) for way in ways]
+    unlimited = {**options_of(trial, _CALL), "timeouts": {**others, "first_byte": None}}
+    sent: list[Asked] = []
+
+    def answer(asked: Asked) -> Response:
+        if _UNLIMITED not in str(asked.payload):
+            return delayed(asked.answer(TEXT), LATE_ANSWER)
+        sent.append(asked)
+        return delayed(asked.answer(TEXT), 3 * LATE_ANSWER_LIMIT)
+
+    *replies, last = trial.subject.call_together_with(
+        [*calls, ([{"role": "user", "content": _UNLIMITED}], unlimited, "call")],
+        answer,
+        seconds=PATIENCE_WITH_SLOW_CALLS,
+    )
+    for way, reply in zip(ways, replies, strict=True):
+        if isinstance(reply, Answered) and reply.error is None:
+            wait = f"an answer that came after {LATE_ANSWER} s was read"
+            yield Problem(f"{way}: {wait}, although the adapter was made with a limit of {LATE_ANSWER_LIMIT} s")
+    if sent and isinstance(last, Answered) and last.error is not None:  # not refused for its limits
+        limit = f"the adapter's own time limit of {LATE_ANSWER_LIMIT} s ends a call with first_byte = null"
+        yield Problem(f"call: {limit}; null means no limit")
 
 
-def _later(asked: Asked) -> Response:
-    return delayed(asked.answer(TEXT), 3 * LATE_ANSWER_LIMIT)
+_CALL: Final = Way("call", streamed=False)
+_UNLIMITED: Final = "How late is it, and what is the time without any limit?"

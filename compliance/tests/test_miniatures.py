@@ -115,7 +115,7 @@ def in_python(results: Iterable[Result]) -> list[str]:
     return [one for one in messages if PYTHON.search(one) and not _QUOTING.search(one)]
 
 
-LONG: Final = ("faults.end", "load.calls", "load.closed", "load.memory", "load.slow", "properties.")
+LONG: Final = ("faults.end", "load.calls", "load.closed", "load.late", "load.memory", "load.slow", "properties.")
 """Checks that begin so make many calls or prompts, or wait: their own tests run the same lines."""
 
 

@@ -126,11 +126,11 @@ def _spelled(chunk: Chunk) -> list[Chunk]:
 
 
 def _empty_around(chunks: list[Chunk]) -> list[Chunk]:
-    """An empty piece before and after each piece of a text, or of a call that has begun.
+    """An empty piece before and after each piece of a text, or of a call that has begun. The first chunk has the role.
 
     An answer of OpenAI's begins so, and the arguments of a call of vLLM's end so: vercel/ai#3953.
     """
-    return [one for chunk in chunks for one in _with_empty(chunk)]
+    return [*chunks[:1], *(one for chunk in chunks[1:] for one in _with_empty(chunk))]
 
 
 def _with_empty(chunk: Chunk) -> list[Chunk]:

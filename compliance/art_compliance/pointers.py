@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
+from urllib.parse import unquote
 
 from art_sdk.json_data import is_array, is_object
 
@@ -26,6 +27,11 @@ def look_up(value: Any, pointer: str) -> Any:
         else:
             return None
     return value
+
+
+def follow(root: Any, reference: str) -> Any:
+    """What a reference within a schema (`#/...`) leads to, or None. It may be percent-encoded (RFC 6901, section 6)."""
+    return look_up(root, unquote(reference[1:]))
 
 
 @lru_cache(maxsize=1024)

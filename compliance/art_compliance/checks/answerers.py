@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
@@ -20,6 +21,18 @@ ID_HEADERS: Final = ("x-request-id", "request-id", "x-amzn-requestid", "apim-req
 def giving(response: Response) -> Answerer:
     """Gives this response, whatever is asked for."""
     return lambda _: response
+
+
+def by_text(answerers: Mapping[str, Answerer]) -> Answerer:
+    """Answers each of concurrent calls in its own way. Their prompts have the texts that distinguish them."""
+
+    def answer(asked: Asked) -> Response:
+        found = [one for text, one in answerers.items() if text in str(asked.payload)]
+        if len(found) != 1:
+            return Response(500, f"the request has the texts of {len(found)} calls".encode(), "text/plain")
+        return found[0](asked)
+
+    return answer
 
 
 def refusing(status: int, words: str | None = None) -> Answerer:

@@ -22,9 +22,8 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import unquote
 
-from art_compliance.pointers import look_up
+from art_compliance.pointers import follow
 from art_sdk.json_data import is_array, is_object
 
 
@@ -101,13 +100,13 @@ class _Normalising:
     def _target(self, reference: Any, within: tuple[str, ...]) -> Any:
         if not isinstance(reference, str) or not reference.startswith("#/") or self._is_recursive(reference):
             return None
-        return None if reference in within else look_up(self._root, unquote(reference[1:]))
+        return None if reference in within else follow(self._root, reference)
 
     def _is_recursive(self, reference: str) -> bool:
         """Whether following the reference leads back to it."""
         waiting, seen = [reference], set[str]()
         while waiting:
-            target = look_up(self._root, unquote(waiting.pop()[1:]))
+            target = follow(self._root, waiting.pop())
             for inner in re.findall(r'"\$ref": "(#[^"]*)"', json.dumps(target, default=str)):
                 if inner in (reference, "#"):
                     return True

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from urllib.parse import unquote
 
 from jsonschema_rs import FancyRegexOptions, validator_for
 
-from art_compliance.pointers import look_up
+from art_compliance.pointers import follow
 from art_sdk.json_data import is_array, is_object
 
 _DEEPEST: Final = 12
@@ -109,7 +108,7 @@ def _merged(schema: dict[str, Any], root: _Root, depth: int) -> dict[str, Any]:
     others: list[Any] = list(schema["allOf"]) if is_array(schema.get("allOf")) else []
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith("#"):
-        others.append(look_up(root.schema, unquote(reference[1:])))  # RFC 6901, section 6
+        others.append(follow(root.schema, reference))
     whole = {name: value for name, value in schema.items() if name not in {"$ref", "allOf"}}
     for other in others:
         if not is_object(other):

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from art_compliance.checks.answerers import cutting, giving, http_date, refusing
+from art_compliance.checks.answerers import by_text, cutting, giving, http_date, refusing
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, can_stream, good_stream
 from art_compliance.checks.limits import (
@@ -100,19 +100,21 @@ def _asked_together(
 ) -> dict[str, list[float]]:
     """When the requests of concurrent calls came, each of which gets its delay at first. Their prompts name it."""
     came: dict[str, list[float]] = {what: [] for what in delays}
-    answerers = {what: _busy_at_first(write) for what, write in delays.items()}
-
-    def answer(asked: Asked) -> Response:
-        what = next((one for one in delays if one in str(asked.payload)), None)
-        if what is None:
-            return Response(500, b"the request has the text of no call", "text/plain")
-        came[what].append(time.monotonic())
-        return answerers[what](asked)
-
+    answerer = by_text({what: _noting(came[what], _busy_at_first(write)) for what, write in delays.items()})
     options = options_for(trial, streamed=False)
     calls = [([{"role": "user", "content": what}], options, "call") for what in delays]
-    call_together(calls, answer, seconds=PATIENCE_WITH_SLOW_CALLS)
+    call_together(calls, answerer, seconds=PATIENCE_WITH_SLOW_CALLS)
     return came
+
+
+def _noting(times: list[float], answerer: Answerer) -> Answerer:
+    """Answers as this one does, and notes when."""
+
+    def answer(asked: Asked) -> Response:
+        times.append(time.monotonic())
+        return answerer(asked)
+
+    return answer
 
 
 def _as_date() -> tuple[str, str]:

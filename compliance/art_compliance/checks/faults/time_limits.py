@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
+from art_compliance.checks.answerers import by_text
 from art_compliance.checks.base import check
 from art_compliance.checks.faults.applying import ANSWER, Case, cases, good, good_stream
 from art_compliance.checks.faults.lateness import Lateness
@@ -15,7 +17,7 @@ from art_compliance.checks.streamed import options_for
 from art_compliance.checks.trial import Trial
 from art_compliance.dialects import Dialect
 from art_compliance.findings import Problem
-from art_compliance.provider import Asked, Response, answering_with
+from art_compliance.provider import answering_with
 from art_compliance.provider.faults import KEPT_ALIVE, LATE, PAUSED, STEADY
 from art_compliance.subject.events import Answered
 from art_compliance.subject.host.collecting import is_folded
@@ -102,17 +104,11 @@ def _may_be_kept_alive(dialect: Dialect) -> bool:
 
 def _wait_for(trial: Trial, waited: list[Waited]) -> Waiting:
     by_name = {str(one): one for one in waited}
-
-    def answer(asked: Asked) -> Response:
-        found = [one for name, one in by_name.items() if name in str(asked.payload)]
-        if len(found) != 1:
-            return Response(500, f"the request has the texts of {len(found)} calls".encode(), "text/plain")
-        return found[0].case.fault.make(ANSWER, asked)
-
+    answerer = by_text({name: partial(one.case.fault.make, ANSWER) for name, one in by_name.items()})
     with Lateness() as late:
         replies = trial.subject.call_together(
             [([{"role": "user", "content": name}], _limited(trial, one), one.method) for name, one in by_name.items()],
-            answer,
+            answerer,
             seconds=PATIENCE_WITH_LIMITS,
         )
     return Waiting(list(zip(waited, replies, strict=True)), TIME_LIMIT_GRACE + WAKE_UPS * late.seconds)
